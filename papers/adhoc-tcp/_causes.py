@@ -1,4 +1,4 @@
-"""Experiments that show why figures come out otherwise than in the paper: networks and measures several studies need.
+"""Experiments that show why figures differ from the paper: networks and measures that several studies need.
 
 `own_set_up` has the same networks at more distances. Each run is computed once, however many studies need it.
 """
@@ -13,7 +13,7 @@ from fourhop.study import Cells, Estimate
 from ._common import ADHOC, MIXED, NEWRENO, at_speed, carried, field, normalized
 
 OLD_TIMERS = {"tcp.profile": "ns2-2003"}
-"""Those of ns-2.1b9a, with which the paper simulates, and of all versions before October 2004."""
+"""Those of ns-2.1b9a, which the paper uses, and of all versions before October 2004."""
 
 OLD_TIMERS_ARE = (
     "Timers before October 2004: round trips measured in ticks of 0.1 s, time-outs of at least 1 s, 6 s before the "
@@ -21,11 +21,11 @@ OLD_TIMERS_ARE = (
 )
 
 FEW = 6
-"""Runs that such an experiment has, unless it says otherwise."""
+"""Runs of such an experiment, unless it says otherwise."""
 
 
 def fast(transports: Sequence[str], apart: int = 1500) -> Scenario:
-    """The field under ns2 at 30 m/s, the ends of the flows `apart` metres apart."""
+    """The field under ns2 at 30 m/s, with the ends of the flows `apart` metres apart."""
     return at_speed(field("ns2", transports, apart), 30)
 
 

@@ -30,7 +30,7 @@ SPEEDS: Mapping[Profile, tuple[int, ...]] = {"ns2": (5, 10, 20, 30), "standard":
 """Speeds in m/s. The text names only 30. `standard` takes several times the processor time, hence fewer there."""
 
 MOST_RUNS: Mapping[Profile, int] = {"ns2": 400, "standard": 160}
-"""The most replications spent to reach 5 %. No point took all: 243 and 108 were the most, one flow at 30 m/s."""
+"""Maximum number of replications to reach 5 %. No point needed all: the most were 243 and 108, one flow at 30 m/s."""
 
 MIXED = ("adhoc-tcp", "newreno", "adhoc-tcp", "newreno")
 """Two of each, for figures 12 and 13."""
@@ -68,7 +68,7 @@ ASSUMED_MOVING = (
     f"{MOST_RUNS['ns2']} under ns2 and {MOST_RUNS['standard']} under standard; a table shows what was reached.",
     "Speeds of 5, 10, 20 and 30 m/s under ns2, of 10 and 30 m/s under standard.",
 )
-"""Assumptions of those among them that are figures of the paper."""
+"""Assumptions of those studies that are figures of the paper."""
 
 
 def settings(payload: int, keys: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A sender walks along its route to the receiver and back: windows, thresholds and freezes over time.
 
-The route has ten hops, one fewer for each relay that the sender passes, and in the end ten again. The paper shows one
+The route has ten hops, one fewer for each relay that the sender passes, and ten again at the end. The paper shows one
 run of ad hoc TCP and one of SACK.
 """
 
@@ -125,7 +125,7 @@ def window(data: Data) -> Claim:
 
 
 @study.check(
-    "The slow-start threshold stays at what the path holds; SACK's does not",
+    "The slow-start threshold stays within what the path can hold; SACK's does not",
     paper="ad hoc TCP updates ssthresh occasionally; SACK's is not sensible",
     assumed=f"from the first loss on it is between 2 and {HOLDS} segments at least 95 % of the time with ad hoc TCP, "
     "and less often with SACK; partly: with ad hoc TCP",

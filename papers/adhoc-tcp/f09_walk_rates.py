@@ -35,7 +35,7 @@ def limited(profile: Profile) -> Sweep:
     )
 
 
-@study.cause("on this walk all that is gained is the small window: SACK with a window of two carries as much")
+@study.cause("on this walk the whole gain comes from the small window: SACK with a window of two carries as much")
 def small_window(data: Data) -> Claim:
     two, adhoc = (carried(data.limited.where(variant=name)) for name in ("sack-2", "adhoc"))
     return between(two / adhoc, 0.97, 1.03)
@@ -47,7 +47,7 @@ def equation_4(data: Data) -> Claim:
     return above(free / adhoc, 1.0)
 
 
-@study.cause("the receiver alone loses next to nothing already")
+@study.cause("the receiver alone already loses next to nothing")
 def nothing_lost(data: Data) -> Claim:
     return above(normalized(data.way, transport="adhoc-receiver"), 0.99)
 

@@ -23,7 +23,7 @@ from ._common import (
 study = among_moving(
     "One flow among nodes that move",
     10,
-    "Causes, at 30 m/s: ends 600 m apart and a closed window asked after 5 s (under ns2), SACK with a window of two.",
+    "Causes, at 30 m/s: ends 600 m apart and a closed window probed after 5 s (under ns2), SACK with a window of two.",
 )
 
 
@@ -57,8 +57,8 @@ def distance(data: Data) -> Claim:
 
 
 @study.cause(
-    "the receiver alone owes its lead to how soon a closed window is asked whether it has opened: where a sender waits "
-    "5 s, as that of 4.4BSD, the lead is gone"
+    "the receiver alone owes its lead to how soon the sender probes a closed window: if the sender waits 5 s, as in "
+    "4.4BSD, the lead is gone"
 )
 def probes(data: Data) -> Claim:
     late, soon, sack = (carried(data.patient.where(variant=name)) for name in ("late", "soon", "sack"))

@@ -29,13 +29,13 @@ def nearer(_: Profile) -> Sweep:
     return Sweep(variants={name: fast([name] * 4, 600) for name in ("sack", "adhoc-tcp")}, runs=FEW)
 
 
-@study.cause("SACK itself repeats less under standard than under ns2, so that there is less to gain")
+@study.cause("SACK itself retransmits less under standard than under ns2, so there is less to gain")
 def less_to_gain(data: Data) -> Claim:
     standard, ns2 = (normalized(data.profiles.where(variant=name)) for name in ("standard", "ns2"))
     return above(standard - ns2, 0.0)
 
 
-@study.cause("the lead depends on how far apart the ends are: at 600 m it is another one, smaller than the paper's")
+@study.cause("the lead depends on how far apart the ends are: at 600 m it is different, and smaller than the paper's")
 def distance(data: Data) -> Claim:
     adhoc, sack = (normalized(data.nearer.where(variant=name)) for name in ("adhoc-tcp", "sack"))
     return below(adhoc / sack, 1.18)
@@ -63,7 +63,7 @@ def at_thirty(data: Data) -> Claim:
 
 
 @study.check(
-    "At every speed both kinds of ad hoc TCP have a better goodput than SACK",
+    "At every speed both kinds of ad hoc TCP have better goodput than SACK",
     paper="consistently better",
     assumed="partly: with both ends",
 )

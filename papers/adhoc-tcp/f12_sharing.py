@@ -75,17 +75,23 @@ def part_of_newreno(cells: Cells) -> Sample:
     return part_of_both(carried(cells, NEWRENO), carried(cells, ADHOC))
 
 
-@study.cause("who is ahead depends on how far apart the ends are: at 30 m/s NewReno is if they are 300 m apart")
+@study.cause(
+    "which one is ahead depends on how far apart the ends are: at 30 m/s it is NewReno if they are 300 m apart"
+)
 def distance(data: Data) -> Claim:
     return above(newreno_ahead(data.causes.where(variant="near")), 1.0)
 
 
-@study.cause("with the timers before October 2004, those of the paper's ns-2, NewReno has more of the mix at 30 m/s")
+@study.cause(
+    "with the timers before October 2004, those of the paper's ns-2, NewReno has a larger share of the mix at 30 m/s"
+)
 def timers(data: Data) -> Claim:
     return above(_gained(data, "timers"), 0.0)
 
 
-@study.cause("NewReno backs off where ad hoc TCP probes: if no time-out is above 1 s it has more of the mix at 30 m/s")
+@study.cause(
+    "NewReno backs off where ad hoc TCP probes: if no time-out is above 1 s it has a larger share of the mix at 30 m/s"
+)
 def backoff(data: Data) -> Claim:
     return above(_gained(data, "no-backoff"), 0.0)
 
@@ -96,7 +102,9 @@ def _gained(data: Data, name: str) -> Estimate:
     return changed - whole
 
 
-@study.cause("NewReno owes its part to a wide window: with two segments, as ad hoc TCP has, it has less of the mix")
+@study.cause(
+    "NewReno owes its share to a large window: with two segments, like ad hoc TCP, it has a smaller share of the mix"
+)
 def window(data: Data) -> Claim:
     narrow, wide = (part_of_newreno(data.narrow.where(variant=variant)) for variant in ("2", "64"))
     return below(narrow - wide, 0.0)
@@ -118,7 +126,7 @@ def each_flow(data: Data, variant: str) -> Chart:
 
 @study.chart
 def fairness(data: Data) -> Chart:
-    """Jain's index, the mean over the runs: how a single run shares."""
+    """Jain's index, mean over the runs: how evenly the flows of a run share."""
     rows = [
         (label, *(at(data.shared, name, speed).fairness() for speed in speeds(data.shared)))
         for name, label in LABELS.items()
@@ -145,7 +153,7 @@ def among_themselves(data: Data) -> Claim:
     return every(fair(index, 0.9)).or_partly(every(no_less))
 
 
-@study.cause("routes that break make the flows of a run of 300 s unequal: at 30 m/s those of NewReno are so, too")
+@study.cause("broken routes make the flows of a run of 300 s unequal: at 30 m/s those of NewReno are unequal, too")
 def moving(data: Data) -> Claim:
     return below(at(data.shared, "newreno", 30).fairness(), 0.9)
 
@@ -166,7 +174,7 @@ def near_fair(data: Data) -> Claim:
     paper="NewReno slightly steals bandwidth at high speed",
     assumed="up to 50 % more than ad hoc TCP; partly: more by any amount",
     because={"ns2": ("distance", "timers", "backoff")},
-    why={"standard": "the interval leaves open who is ahead"},
+    why={"standard": "the interval leaves open which one is ahead"},
 )
 def steals(data: Data) -> Claim:
     ratio = newreno_ahead(at(data.shared, "mixed", 30))

@@ -1,7 +1,8 @@
 """Effects of the parts of ad hoc TCP: rater, delimiter, freezer, sender, each off in turn, beside SACK with window 2.
 
-The paper evaluates the whole, and the receiver alone. Equation 4 says nothing of fractions of a segment: with them cut
-off the window is 3 where W_max is 3 only while a packet is as fast as the fastest, so two variants round instead.
+The paper evaluates the whole, and the receiver alone. Equation 4 does not say what to do with fractions of a segment.
+If they are cut off and W_max is 3, the window is 3 only while a packet is as fast as the fastest, so two variants round
+instead.
 """
 
 from collections.abc import Callable
@@ -54,8 +55,8 @@ study = Study(
     assumed=[
         *ASSUMED,
         *ASSUMED_FIELD,
-        f"The walk of figure 8, {LONG} hops that stand still for 100 s, and the one flow of figure 10 at 30 m/s.",
-        "Without the rater the delimiter offers W_max; without the sender the other end is SACK.",
+        f"The walk of figure 8, {LONG} fixed hops for 100 s, and the one flow of figure 10 at 30 m/s.",
+        "Without the rater, the delimiter offers W_max; without the sender's part, the sender is SACK.",
     ],
 )
 
@@ -140,7 +141,7 @@ def rater(data: Data) -> Claim:
 @study.check(
     "Delimiter and freezer each prevent time-outs",
     paper="both reduce unnecessary expirations of the timer (section V)",
-    assumed="on the walk more of them without either; partly: without the delimiter",
+    assumed="on the walk more of them without either part; partly: without the delimiter",
     because="breaks",
 )
 def timeouts(data: Data) -> Claim:
@@ -149,7 +150,9 @@ def timeouts(data: Data) -> Claim:
     return every(more).or_partly(more["delimiter"])
 
 
-@study.cause("what is left comes from broken routes: where nothing moves there are none, with or without the freezer")
+@study.cause(
+    "the remaining time-outs come from broken routes: where nothing moves there are none, with or without the freezer"
+)
 def breaks(data: Data) -> Claim:
     left = {VARIANTS.labels[name]: data.long.column("timeouts", variant=name) for name in ("adhoc", "freezer")}
     return every(below(left, 1.0))
@@ -183,7 +186,7 @@ def more_than_two(data: Data) -> Claim:
 
 
 @study.check(
-    "Over up to ten hops it does not matter what becomes of a fraction of a segment",
+    "Over up to ten hops it does not matter what happens to a fraction of a segment",
     paper="nothing: equation 4 does not say",
     assumed="rounded or rounded up, within 5 % of cut off on the walk",
 )

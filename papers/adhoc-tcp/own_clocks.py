@@ -12,7 +12,7 @@ OFFSETS = ("-1s", "-100ms", "-10ms", "-1ms", "0s", "1ms", "10ms", "100ms", "1s")
 """How far the receiver's clock is ahead."""
 
 DRIFTS = (-1000, -100, 100, 1000)
-"""How much faster it runs, in parts of a million."""
+"""How much faster it runs, in parts per million."""
 
 RUNS = 6
 
@@ -67,7 +67,7 @@ def _against(data: Data, under: str, *names: str) -> dict[str, Estimate]:
 
 
 @study.check(
-    "Clocks need to agree to a millisecond only, and may be ahead by 10 ms or drift by 100 ppm",
+    "Clocks need to agree only to a millisecond, and may be ahead by 10 ms or drift by 100 ppm",
     paper="clocks are synchronised, coarsely",
     assumed="within 5 % of the throughput with clocks that agree",
 )
@@ -76,7 +76,7 @@ def coarse(data: Data) -> Claim:
 
 
 @study.check(
-    "A clock that is ahead does no harm, however far",
+    "A clock that is ahead does no harm, however far ahead it is",
     paper=OUR_OWN,
     assumed="with 100 ms and 1 s at least 95 % of the throughput with clocks that agree",
 )
@@ -85,9 +85,9 @@ def ahead(data: Data) -> Claim:
 
 
 @study.check(
-    "One second ahead, the freezer no longer acts",
+    "If the clock is one second ahead, the freezer no longer acts",
     paper="the freezing timer is SFLD + 5 FLDD, of which an offset enlarges the first",
-    assumed="fewer zero-window advertisements than one in ten of those with clocks that agree",
+    assumed="fewer than a tenth of the zero-window advertisements with clocks that agree",
 )
 def silent(data: Data) -> Claim:
     ahead, agree = (
@@ -97,8 +97,8 @@ def silent(data: Data) -> Claim:
 
 
 @study.check(
-    "A clock that is behind by more than packets take undoes ad hoc TCP",
-    paper="a receiver that finds packets faster than radio supposes a sender behind a wire, and limits it no longer",
+    "A clock that is behind by more than a packet's travel time undoes ad hoc TCP",
+    paper="a receiver that finds packets faster than radio assumes a sender behind a wire, and no longer limits it",
     assumed="100 ms and 1 s behind less than 95 % of the throughput with clocks that agree",
 )
 def behind(data: Data) -> Claim:

@@ -1,7 +1,7 @@
 """Senders behind a wire: the gate that lets buffer occupancy decide when the delimiter acts.
 
-Section III-C: towards a sender behind a wire the receiver limits the window only while buffers of the path are full, by
-two marks between the smallest and the largest occupancy seen. The paper shows no such network.
+Section III-C: for a sender behind a wire, the receiver limits the window only while the path's buffers are full, judged
+by two marks between the smallest and the largest occupancy seen. The paper shows no such network.
 """
 
 from fourhop import Scenario, Sweep
@@ -10,7 +10,7 @@ from fourhop.study import Chart, Claim, Data, Estimate, Profile, Study, Variants
 from ._common import ASSUMED, KINDS, PAPER, carried, normalized, settings
 
 DELAYS = ("100us", "2ms", "10ms", "40ms")
-"""Of each of three wires."""
+"""Delay of each of the three wires."""
 
 HOPS, RUNS = 3, 6
 LOW, HIGH = "adhoc_tcp.occupancy_low", "adhoc_tcp.occupancy_high"
@@ -31,9 +31,9 @@ study = Study(
     profiles=("ns2",),
     assumed=[
         *ASSUMED,
-        f"A host, two routers and a gateway, between each two a wire of 10 Mbit/s; from the gateway on {HOPS} hops of "
-        f"radio; one flow into the mesh, packets of 500 bytes, 100 s, {RUNS} runs.",
-        "Ad hoc TCP has its marks at 25 and 75 % of the range of occupancy, where nothing else is said.",
+        f"A host, two routers and a gateway, connected by wires of 10 Mbit/s; {HOPS} radio hops from the gateway "
+        f"on; one flow into the mesh, packets of 500 bytes, 100 s, {RUNS} runs.",
+        "Unless stated otherwise, ad hoc TCP has its marks at 25 and 75 % of the range of occupancy.",
     ],
 )
 
@@ -77,7 +77,7 @@ def numbers(data: Data) -> Chart:
 
 
 W_MOST = 64
-"""Segments: a receiver that does not limit offers its buffer, which is more."""
+"""In segments: a receiver that does not limit advertises its buffer, which is larger."""
 
 
 def _gain(data: Data, name: str, over: str, delay: str) -> Estimate:
@@ -95,7 +95,7 @@ def short(data: Data) -> Claim:
 
 
 @study.check(
-    "Behind long wires it does so, too",
+    "Behind long wires, too, ad hoc TCP carries at least what SACK does",
     paper="buffer occupancy decides when the delimiter is invoked, as a wire has a queue that is tolerable",
     assumed="wires of 10 and 40 ms: more than 98 % of what SACK carries",
     because="unused",
@@ -105,8 +105,8 @@ def long(data: Data) -> Claim:
 
 
 @study.cause(
-    "behind long wires the gate is not used: their delay counts as if it were that of radio hops, and the receiver "
-    "does what one that always limits does, wherever the marks are"
+    "behind long wires the gate is not used: their delay counts as that of radio hops, and the receiver does the "
+    "same as one that always limits, wherever the marks are"
 )
 def unused(data: Data) -> Claim:
     return every(

@@ -52,7 +52,7 @@ TIMERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 SPEEDS = (30, 5)
 RTO_MAX = ("1s", "4s", "16s", "60s")
-"""How far time-outs back off; the last is as usual. Ad hoc TCP probes instead."""
+"""How far time-outs back off; the last value is the usual one. Ad hoc TCP probes instead."""
 
 PATIENT = {"tcp.persist_min": "5s"}
 """How long 4.4BSD waits before it probes a closed window."""
@@ -67,8 +67,8 @@ study = Study(
     assumed=[
         *ASSUMED,
         *ASSUMED_FIELD,
-        "Ends that are nearer stand symmetrically to the middle of the field.",
-        "Nodes move at 30 m/s where nothing else is said.",
+        "Ends that are nearer are placed symmetrically about the middle of the field.",
+        "Nodes move at 30 m/s unless stated otherwise.",
         OLD_TIMERS_ARE,
         f"{RUNS} runs of 300 s at each point; {PATIENT_RUNS} where the wait at a closed window is varied.",
     ],
@@ -166,15 +166,15 @@ def limited_backoff(data: Data) -> Chart:
 
 @study.chart
 def closed_windows(data: Data) -> Chart:
-    """Figure 10's flow at 30 m/s, the receiver alone: when the sender first asks whether a closed window has opened."""
+    """Figure 10's flow at 30 m/s, the receiver alone: when the sender first probes a closed window."""
     labels = {"sack": KINDS["sack"], "at once": "after one time-out", "5 s": "after 5 s"}
     rows = [(label, carried(data.closed.where(variant=name)), normalized(data.closed.where(variant=name)))
             for name, label in labels.items()]  # fmt: skip
-    return table(["closed window asked", "throughput", "normalized goodput"], rows)
+    return table(["closed window probed", "throughput", "normalized goodput"], rows)
 
 
 @study.check(
-    "The distance of the ends decides who is ahead in the mix",
+    "The distance between the ends decides which one is ahead in the mix",
     paper="NewReno takes a little more at high speed (figure 12); the paper does not say how far apart the ends are",
     assumed="at 30 m/s with either timers: NewReno at 300 m, the shorter side of the field, ad hoc TCP at 1500 m",
 )
@@ -187,7 +187,7 @@ def distance(data: Data) -> Claim:
 
 
 @study.check(
-    "With the timers before October 2004 NewReno has a larger part of the mix",
+    "With the timers before October 2004 NewReno has a larger share of the mix",
     paper="near fair; the paper's version of ns-2 had these timers",
     assumed="from 600 m on, at 30 m/s; partly: at one of these distances",
 )
@@ -229,7 +229,7 @@ def backing_off(data: Data) -> Claim:
 
 
 @study.check(
-    "Distance and timers alone have NewReno ahead in the mix and ad hoc TCP's normalized goodput as in figure 13",
+    "Distance and timers alone put NewReno ahead in the mix, with ad hoc TCP's normalized goodput as in figure 13",
     paper="both, in one network",
     assumed="at 30 m/s in one of the eight: NewReno's throughput is larger, ad hoc TCP's normalized goodput by 16 %",
     because="either_or",
@@ -250,9 +250,9 @@ def either_or(data: Data) -> Claim:
 
 
 @study.check(
-    "Asking late whether a closed window has opened takes the lead over SACK from the receiver alone",
+    "Probing a closed window late takes the lead over SACK from the receiver alone",
     paper="at high speed the receiver alone carries less than SACK (figure 10)",
-    assumed="with a wait of 5 s less than without, and not more than SACK by 20 %",
+    assumed="with a wait of 5 s less than without, and not 20 % more than SACK",
 )
 def patience(data: Data) -> Claim:
     late, soon, sack = (carried(data.closed.where(variant=name)) for name in ("5 s", "at once", "sack"))

@@ -52,11 +52,11 @@ FIXED = (1, 2, 3, 4, 6, 8, 20)
 ASSUMED = (
     "Spacing of 200 m, reception 250 m, carrier sense 550 m (ns-2's ranges): the paper says only that neighbours alone "
     "can communicate. Other ranges are in our study own_setup.",
-    "11 Mbit/s data, 1 Mbit/s basic rate, queues of 50 packets, static routes (the paper assumes that a path is there "
+    "11 Mbit/s data, 1 Mbit/s basic rate, queues of 50 packets, static routes (the paper assumes that a path exists "
     "and leaves routing out).",
-    f"The two further nodes send UDP of {UDP_RATE} each to one another. They stand 240 m from nodes 2 and 3, on "
-    "opposite sides of the string, so that this traffic crosses it over both: the paper names two sources and neither "
-    "their destinations nor their rate.",
+    f"The two additional nodes send UDP of {UDP_RATE} each to each other. They stand 240 m from nodes 2 and 3, on "
+    "opposite sides of the string, so that this traffic crosses it over both: the paper names two sources, but "
+    "neither their destinations nor their rate.",
     "Standard TCP is NewReno. Receivers take 65,535 B and acknowledge every segment.",
     "Measurements are averaged with weight 75 % (the paper does not say); the newest alone is shown for comparison.",
 )

@@ -43,7 +43,7 @@ from ._common import (
 SHOWN = ("standard", *C3)
 
 FULL = 49
-"""The most packets that may wait."""
+"""Maximum number of packets that may wait."""
 HEAVIER = "1Mbps"
 
 study = Study("Queue at node 2", source=f"{PAPER}, section V", assumed=[*ASSUMED, "The queue is sampled every 250 ms."])
@@ -115,7 +115,14 @@ def numbers(data: Data) -> Chart:
         )
         for name in SHOWN
     ]
-    columns = ["longest alone", "mean alone", "longest with UDP", "mean with UDP", "full in", "packets lost"]
+    columns = [
+        "longest alone",
+        "mean alone",
+        "longest with UDP",
+        "mean with UDP",
+        "runs with a full queue",
+        "packets lost",
+    ]
     return table(["variant", *columns], rows)
 
 
@@ -183,15 +190,17 @@ def shorter(data: Data, name: str) -> Claim:
 
 
 @study.cause(
-    "802.11 as written holds the medium for busy while any sensed frame is on the air, ns-2 does not: with this, "
-    "standard TCP's queue alone is at least twice as long as without"
+    "802.11 as written considers the medium busy while any sensed frame is on the air, ns-2 does not: with this "
+    "rule, standard TCP's queue alone is at least twice as long as without it"
 )
 def sensing_matters(data: Data) -> Claim:
     by_energy, not_ = (mean_queue(data.sensed.where(energy_detection=which), ALONE) for which in (True, False))
     return above(ratio(by_energy, not_), 2.0)
 
 
-@study.cause(f"the rate of UDP is an assumption, and decides: with {HEAVIER} each the queue is full in every run")
+@study.cause(
+    f"the rate of UDP is an assumption, and it is decisive: with {HEAVIER} each the queue is full in every run"
+)
 def more_fills_it(data: Data) -> Claim:
     return above(longest(data.heavier), FULL - 1)
 

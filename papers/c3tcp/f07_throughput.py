@@ -125,8 +125,8 @@ def gains_beside_udp(data: Data, name: str) -> Claim:
 
 
 @study.cause(
-    "no window is worth that much here: fixed windows of 1 to 20 segments have less than 10 % over standard TCP, over "
-    "the whole run and with UDP"
+    "no window gains that much here: fixed windows of 1 to 20 segments are less than 10 % ahead of standard TCP, "
+    "over the whole run and with UDP"
 )
 def no_window(data: Data) -> Claim:
     best = {

@@ -32,7 +32,7 @@ from ._common import (
 )
 
 SMALL = (3, 4)
-"""Fixed windows as small as those of C3TCP and Vegas are on this network, in segments."""
+"""Fixed windows as small as those of C3TCP and Vegas on this network, in segments."""
 
 study = Study(
     "Throughput against Vegas and Westwood",
@@ -113,7 +113,7 @@ def fixed(data: Data, window: int, when: tuple[float, float]) -> Sample:
     return goodput_between(data.windows.where(limit=window), "tcp", when)
 
 
-@study.cause("C3TCP and Vegas have alone what fixed windows of 3 and 4 segments have, within 5 %")
+@study.cause("alone, C3TCP and Vegas carry what fixed windows of 3 and 4 segments carry, within 5 %")
 def as_fixed_windows(data: Data) -> Claim:
     goodputs = {
         f"{window} segments against {LABELS[name]}": fixed(data, window, ALONE) / rate(data.against, name, ALONE)
@@ -123,18 +123,20 @@ def as_fixed_windows(data: Data) -> Claim:
     return every(about(goodputs, 1.0, 0.05))
 
 
-@study.cause("a large window, as that of Westwood, has more alone than one of 4 segments: 20 segments do")
+@study.cause("a large window, like Westwood's, carries more alone than one of 4 segments: one of 20 segments does")
 def large_windows(data: Data) -> Claim:
     return above(fixed(data, 20, ALONE) / fixed(data, 4, ALONE), 1.0)
 
 
-@study.cause("no window is worth that much here: over the whole run those of 2 to 20 segments are less than 10 % apart")
+@study.cause("no window gains that much here: over the whole run those of 2 to 20 segments are less than 10 % apart")
 def windows_matter_little(data: Data) -> Claim:
     goodputs = [fixed(data, window, WHOLE) for window in FIXED if window > 1]
     return below(peak([one / other for one in goodputs for other in goodputs if one is not other]), 1.1)
 
 
-@study.cause("a flow with as small a window as that of Vegas and C3TCP is not silent: 3 and 4 segments, below 2 %")
+@study.cause(
+    "a flow with a window as small as those of Vegas and C3TCP is not silent: with 3 and 4 segments, below 2 %"
+)
 def small_windows(data: Data) -> Claim:
     shares = {f"{window} segments": silence(data.windows.where(limit=window)) for window in SMALL}
     return every(below(shares, 0.02))

@@ -20,11 +20,11 @@ OFFERED = (600, 800, 1000, 1200, 1400, 1600, 2000)
 """Rates of UDP along the string in kbit/s; the best counts, because an overload carries less."""
 
 UNDER_WAY = (1, 2, 3, 4)
-"""Segments that a flow may have under way."""
+"""Segments that a flow may have in flight."""
 
 TAIL_S = 10e-6 + (192 + 14 * 8) * 1e-6 + 50e-6 - 2 * 25e-6
-"""SIFS, ACK at 1 Mbit/s and DIFS in s: equation (3) adds them to each link although the packet is at the next node
-already. Without the processing at both ends of a link, which is no part of the equation."""
+"""SIFS, ACK at 1 Mbit/s and DIFS in s: equation (3) adds them to each link although the packet is already at the next
+node. Without the processing at both ends of a link, which is not part of the equation."""
 LINKS = 6
 """There and back."""
 
@@ -97,7 +97,7 @@ def bandwidth_error(data: Data, name: str, load: int) -> Estimate:
         "delays": ((delay_error, "error of the delay (%)"), "How far the estimated delay is above the true one."),
         "bandwidths": (
             (bandwidth_error, "error of the bandwidth (%)"),
-            "How far the estimated bandwidth is above what the path has to give.",
+            "How far the estimated bandwidth is above the capacity of the path.",
         ),
     }
 )
@@ -142,7 +142,7 @@ def delay_is_true(data: Data, name: str) -> Claim:
 
 
 @study.cause(
-    "the delay is too long by the end of each link's exchange, during which the packet is at the next node already: by "
+    "the delay is too long by the end of each link's exchange, during which the packet is already at the next node: by "
     "SIFS, ACK and DIFS of each link there and back, without processing, within 5 % at each load"
 )
 def tails_are_the_excess(data: Data) -> Claim:
@@ -151,9 +151,9 @@ def tails_are_the_excess(data: Data) -> Claim:
 
 
 @study.cause(
-    "a link measures the wait and the transmission of one packet; what the path's other links take counts only as far "
-    "as packets of the flow wait for one another: with one segment under way the estimate is more than twice what the "
-    "path has to give, and with four it is less than three quarters of that"
+    "a link measures the wait and the transmission of one packet; the path's other links count only insofar as "
+    "packets of the flow wait for one another: with one segment in flight the estimate is more than twice the "
+    "capacity of the path, and with four less than three quarters of the estimate with one"
 )
 def depends_on_itself(data: Data) -> Claim:
     fewer, more = (data.limited.over_time("c3_bandwidth_bps", "tcp", *MEASURED, limit=each) for each in (1, 4))

@@ -1,7 +1,7 @@
 """Our own study: acknowledgements that the module makes itself, and nodes that take no part in C3TCP.
 
 The paper's last step is to let the module acknowledge data to the local TCP, so that its congestion control no longer
-matters; it shows no results of this. It says nothing of nodes that know no options.
+matters; it shows no results of this. It does not mention nodes that do not know its options.
 """
 
 from fourhop import Sweep
@@ -62,7 +62,7 @@ def numbers(data: Data) -> Chart:
 
 
 @study.check(
-    "With local acknowledgements it does not matter which TCP is above",
+    "With local acknowledgements it does not matter which TCP runs above",
     paper="full control of the window",
     assumed="goodput over the whole run: Reno and Westwood within 2 % of NewReno; partly: within 5 %",
 )
@@ -73,7 +73,7 @@ def any_tcp(data: Data) -> Claim:
 
 
 @study.check(
-    "Local acknowledgements keep goodput and queue of C3TCP",
+    "Local acknowledgements keep the goodput and the queue of C3TCP",
     paper="not in the paper",
     assumed="over the whole run at least 95 % of the goodput, with UDP a queue of at most 15 packets at node 2; "
     "partly: the queue",

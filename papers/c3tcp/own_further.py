@@ -145,7 +145,7 @@ def not_the_best_window(data: Data) -> Claim:
 
 
 @study.cause(
-    "so small a window costs goodput on the moving path, whatever sets it: a fixed one of 6 segments is ahead of one "
+    "such a small window costs goodput on the moving path, whatever sets it: a fixed one of 6 segments is ahead of one "
     "of 4, and of C3TCP"
 )
 def small_windows_cost(data: Data) -> Claim:

@@ -26,7 +26,7 @@ from fourhop.study.cells import KBPS
 from ._common import BOTH, C3, LABELS, PAPER, compared, settings
 
 TCP, UDP = 3, 2
-"""How many flows of each."""
+"""Number of flows of each kind."""
 WINDOW = 4
 """A fixed window as small as that of C3TCP on the string, in segments."""
 SHOWN = ("standard", *C3, "vegas", "westwood")
@@ -35,7 +35,7 @@ study = Study(
     "Tens of moving nodes",
     source=f"{PAPER}, section V; our own study",
     assumed=[
-        "The paper gives nothing of this network. Ours: 50 nodes on 1500 m x 300 m that move by random waypoints at 1 "
+        "The paper does not describe this network. Ours: 50 nodes on 1500 m x 300 m that move by random waypoints at 1 "
         "to 10 m/s with pauses of 10 s, from the steady state on; AODV and ARP; radio and queues as on the string.",
         "Three TCP flows between nodes drawn by the seed, beside two flows of UDP of 100 kbit/s.",
     ],
@@ -69,7 +69,7 @@ def field(profile: Profile) -> Sweep:
 
 @study.sweep
 def hello(profile: Profile) -> Sweep:
-    """The same where a node takes a link for broken only if it no longer hears the other."""
+    """The same if a node considers a link broken only when it no longer hears the other node."""
     base = walking(profile).with_(**{"routing.hello": True, "routing.link_layer_detection": False})
     return Sweep(variants=compared(base, "standard", *C3), runs=20)
 
@@ -140,15 +140,16 @@ def lost(cells: Cells, name: str) -> Estimate:
 
 
 @study.cause(
-    "link-layer detection of broken links hides it: with HELLO messages instead both measurements retransmit less"
+    "link-layer detection of broken links hides it: with HELLO messages instead, C3TCP with either measurement "
+    "retransmits less"
 )
 def fewer_with_hello(data: Data) -> Claim:
     return every(below({LABELS[name]: lost(data.hello, name) for name in BOTH}, 1.0))
 
 
 @study.cause(
-    f"it is what measurements make of the window that costs, not that it is small: a fixed one of {WINDOW} segments is "
-    "ahead of C3TCP"
+    f"the cost comes from how the measurements change the window, not from its size: a fixed one of {WINDOW} "
+    "segments is ahead of C3TCP"
 )
 def measured_windows_cost(data: Data) -> Claim:
     return above(goodput(data.fixed) / goodput(data.field.where(variant="c3")), 1.0)

@@ -1,8 +1,8 @@
 """Our own study: the network that the paper may have used, inferred from its results.
 
-The paper gives neither distances nor ranges, neither its routing nor the destinations of its UDP. Combinations of
-these are run with all four kinds of TCP, and the paper's statements on figures 7 and 8 and the queue are compared with
-each of them, with the bounds of the studies of these figures.
+The paper gives no distances, no ranges, no routing and no destinations of its UDP. Combinations of these are run with
+all four kinds of TCP, and the paper's statements on figures 7 and 8 and the queue are compared with each of them, with
+the bounds of the studies of these figures.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ OWN = "UDP over 2 and 3, 550 m, static"
 """The settings of the other studies."""
 
 LOSSY = [setup for setup in SETUPS if "AODV" in setup and "550 m" not in setup]
-"""Networks in which nodes do not sense their second neighbours, and AODV takes what is lost for a broken route."""
+"""Networks in which nodes do not sense their second neighbours, and AODV takes losses for broken routes."""
 
 SHOWN = ("standard", "c3", "vegas", "westwood")
 
@@ -151,7 +151,7 @@ def by_setup(data: Data) -> Chart:
 
 
 @study.check(
-    "No network has more of what the paper says of the queue than that of the other studies",
+    "No network reproduces more of what the paper says about the queue than that of the other studies",
     paper="overflow with standard TCP and UDP, fewer than 5 packets without; about 10 and 0 to 3 with C3TCP",
 )
 def fits_the_queue(data: Data) -> Claim:
@@ -161,7 +161,7 @@ def fits_the_queue(data: Data) -> Claim:
 
 
 @study.check(
-    "One network has the gains and the queues of the paper",
+    "One network reproduces the gains and the queues of the paper",
     paper="27, 18 and 7 % more; overflow with UDP, and about 10 packets with C3TCP",
     assumed="all three gains and all four of the queue; partly: two gains and three of the queue, overflow among them",
     because=("ahead_by_losses", "short_by_losses", "little_without_losses"),
@@ -191,6 +191,9 @@ def short_by_losses(data: Data) -> Claim:
     return most(below({setup: longest(cells(data, setup, "standard")) for setup in LOSSY}, 40))
 
 
-@study.cause("in no network with second neighbours sensed has C3TCP the paper's gain over standard TCP: less than 27 %")
+@study.cause(
+    "in no network where second neighbours are sensed does C3TCP have the paper's gain over standard TCP: "
+    "less than 27 %"
+)
 def little_without_losses(data: Data) -> Claim:
     return every(below({setup: gain(data, setup, "standard") for setup in SETUPS if "550 m" in setup}, OVER_STANDARD))

@@ -16,7 +16,7 @@ CLASSES: Mapping[str, str] = {
 }
 LAYOUTS = ("chain", "cross", "parallel", "grid", "random", "gateway")
 MCS_AND_SPACING = ((1, 60, 75), (3, 50, 60), (4, 38, 45))
-"""At a fixed rate: the scheme and from how far to how far apart neighbours are, so that a link loses little."""
+"""At a fixed rate: the scheme, and the range of distances between neighbours, so that a link loses little."""
 
 
 def draw(kind: str, number: int) -> Scenario:

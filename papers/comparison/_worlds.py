@@ -51,7 +51,7 @@ STEPS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         },
     ),
 }
-"""From the papers' mesh to today's, one change at a time: what is new, and the sections that are so from then on."""
+"""From the papers' mesh to today's, one change at a time: what is new, and the sections that apply from then on."""
 
 TODAY = list(STEPS)[-1]
 OLD_RADIO = ("papers", "routes")
@@ -68,7 +68,7 @@ STRONG_DBM = -81.1
 """Half-way in decibels between the power over 60 m and over 69 m: the rule of `side_by_side`."""
 
 KERNEL: Mapping[str, Any] = {"tcp.sack_recovery": "rack-tlp", "tcp.hystart": True}
-"""With CUBIC: what Linux has by default, but for its stack's own pacing, which docs/tcp.md has."""
+"""With CUBIC: the Linux defaults, except for the stack's own pacing (docs/tcp.md)."""
 
 BASE = "cubic"
 PACED: Mapping[str, Any] = {**KERNEL, "gateway.kind": "gap"}

@@ -30,11 +30,11 @@ PARTS = {
     "hops": "the target counts no hops",
     "bursts": "segments leave one by one",
     "pacing": "nothing is spaced",
-    "quick-fall": "the window falls half the way",
+    "quick-fall": "the window falls halfway",
     "patience": "any loss takes an eighth of the window",
-    "radios": "radios are not told apart",
+    "radios": "radios are not distinguished",
 }
-"""By what `tcp.ap2_without` takes out: label."""
+"""Label by the part that `tcp.ap2_without` removes."""
 
 RADIOS_OF_TODAY = ("fading", "steady", "fixed")
 WHERE = {"radios": ("old",)}
@@ -52,10 +52,9 @@ study = Study(
         f"{NETWORKS} networks of each class: chains, crosses, parallel chains, grids, random ones and gateways with "
         "downloads, two of each. Hops, flows, distance, channels (one or two), fades and wires are drawn.",
         "16 s, of which 4 s are not measured; 802.11b with AODV 50 s and 10 s. One run of each network.",
-        "CUBIC is that of kernels: RACK-TLP and HyStart++. The others are as they come.",
-        "Goodput of all flows of a network. Round trip: the smoothed one of every flow, read every 20 ms; of each "
-        "flow the 95th percentile, and of these the mean. "
-        "Ratios are those of each network, and means over networks geometric.",
+        "CUBIC is that of kernels: RACK-TLP and HyStart++. The others have their defaults.",
+        "Goodput is that of all flows of a network. Round trip is the smoothed one, read every 20 ms: the mean over "
+        "the flows of each flow's 95th percentile. Ratios are per network, and means over networks are geometric.",
         "The statements are the aims that we had set before the runs.",
     ],
 )
@@ -116,7 +115,7 @@ SHARED: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "wire": ("on a wire of 10 Mbit/s and 40 ms with one queue of 200 packets", wire("20ms")),
     "far": ("on a wire of 10 Mbit/s and 100 ms with one queue of 200 packets", wire("50ms")),
 }
-"""Where AP2 meets another: how it is called, and sections."""
+"""Where AP2 meets another transport: a label, and sections."""
 
 ORDER = {"": (5_000, 50), "_first": (50, 5_000)}
 """Starts of AP2 and of the other, in ms."""
@@ -130,7 +129,7 @@ MEETINGS = {
     for order in ORDER
     if (name, order) != ("ap2", "_first")
 }
-"""Two of AP2 meet once: whoever comes first, the other one is late."""
+"""Two flows of AP2 meet only once: whichever comes first, the other one is late."""
 
 
 def meeting(each: str, keys: Mapping[str, Any]) -> Scenario:
@@ -231,7 +230,7 @@ def results(data: Data, kind: str) -> Chart:
              f"{100 * math.fsum(again) / len(again):.2f} %")
         )  # fmt: skip
     beside = LABELS[BESIDE.get(kind, "cubic")]
-    columns = ["transport", "goodput, of the best of five", "least", f"p95 round trip, of {beside}'s", "most"]
+    columns = ["transport", "goodput / best of five", "lowest", f"p95 round trip / {beside}'s", "highest"]
     return table([*columns, "Jain's index", "sent again"], rows)
 
 
@@ -241,22 +240,22 @@ AIMS: Mapping[str, tuple[float, float, float, float]] = {
     "fixed": (0.97, 0.40, 0.92, 1.0),
     "old": (1.04, 1.25, 0.98, 1.6),
 }
-"""By class: least goodput, of the best of five; longest round trip, of CUBIC's or TCP-AP's; both on the worst."""
+"""By class: minimum goodput / best of five, maximum round trip / CUBIC's or TCP-AP's; both for the worst network."""
 
 
-@study.check_each(CLASSES, "AP2 carries as much as was aimed at: {}", paper=OUR_OWN, main=True)
+@study.check_each(CLASSES, "AP2's goodput meets the aim: {}", paper=OUR_OWN, main=True)
 def carries(data: Data, kind: str) -> Claim:
     found = geometric(of_best(data, kind, "ap2"))
     return above(found, AIMS[kind][0]).or_partly(above(found, AIMS[kind][0] - 0.05))
 
 
-@study.check_each(CLASSES, "Its round trip is as short as was aimed at: {}", paper=OUR_OWN, main=True)
+@study.check_each(CLASSES, "AP2's round trip meets the aim: {}", paper=OUR_OWN, main=True)
 def waits(data: Data, kind: str) -> Claim:
     found = geometric(trips(data, kind, "ap2"))
     return below(found, AIMS[kind][1]).or_partly(below(found, AIMS[kind][1] + 0.15))
 
 
-@study.check_each(CLASSES, "No network is worse off than was aimed at: {}", paper=OUR_OWN)
+@study.check_each(CLASSES, "Even the worst networks meet the aim: {}", paper=OUR_OWN)
 def worst(data: Data, kind: str) -> Claim:
     _, _, least, most = AIMS[kind]
     names = [f"network {n - FIRST + 1}" for n in numbers()]
@@ -302,7 +301,7 @@ def hull(data: Data, kind: str) -> Claim:
     return above(found, 0.97).or_partly(above(found, 0.90))
 
 
-@study.check_each(CLASSES, "AP2 repeats half of what CUBIC repeats, or less: {}", paper=OUR_OWN)
+@study.check_each(CLASSES, "AP2 retransmits at most half as much as CUBIC: {}", paper=OUR_OWN)
 def sends_again(data: Data, kind: str) -> Claim:
     return below(again(data, kind, "ap2") / again(data, kind, "cubic"), 0.5)
 
@@ -311,7 +310,7 @@ def again(data: Data, kind: str, name: str) -> Sample:
     return Sample(tuple(share_sent_again(at(data, kind, n, name)) for n in numbers()), tuple(numbers()))
 
 
-@study.check_each(CLASSES, "AP2's index of Jain is at least CUBIC's and .03: {}", paper=OUR_OWN)
+@study.check_each(CLASSES, "AP2's Jain index exceeds CUBIC's by at least 0.03: {}", paper=OUR_OWN)
 def shares(data: Data, kind: str) -> Claim:
     several = [n for n in numbers() if len(at(data, kind, n, "ap2").flows) > 1]
     ours, theirs = (
@@ -332,7 +331,9 @@ def helps_carry(data: Data, kind: str) -> Claim:
     return above(with_help(data, kind, "ap2", goodput), 1.0)
 
 
-@study.check_each(CLASSES, "Its round trip is shorter if receivers acknowledge every fourth segment: {}", paper=OUR_OWN)
+@study.check_each(
+    CLASSES, "AP2's round trip is shorter if receivers acknowledge every fourth segment: {}", paper=OUR_OWN
+)
 def helps_wait(data: Data, kind: str) -> Claim:
     return below(with_help(data, kind, "ap2", round_trip), 1.0)
 
@@ -354,27 +355,29 @@ def less(data: Data, part: str, of: Callable[[Cells], float]) -> Estimate:
 
 @study.chart
 def taken_out(data: Data) -> Chart:
-    """AP2 without one of its parts, beside AP2 as it is."""
+    """AP2 without one of its parts, relative to complete AP2: means over the networks."""
     rows = [(label, less(data, part, goodput), less(data, part, round_trip)) for part, label in PARTS.items()]
     return table(["what is different", "goodput", "p95 round trip"], rows)
 
 
-@study.check_each(PARTS, "It carries less where {}", paper=OUR_OWN)
+@study.check_each(PARTS, "AP2 carries less if {}", paper=OUR_OWN)
 def part_carries(data: Data, part: str) -> Claim:
     return below(less(data, part, goodput), 1.0)
 
 
-@study.check_each(PARTS, "Packets wait longer where {}", paper=OUR_OWN)
+@study.check_each(PARTS, "Packets wait longer if {}", paper=OUR_OWN)
 def part_waits(data: Data, part: str) -> Claim:
     return above(less(data, part, round_trip), 1.0)
 
 
-@study.check_each(MEETINGS, "Both have a third of an even share and more, AP2 and {}", paper=OUR_OWN)
+@study.check_each(MEETINGS, "Both get at least a third of an even share: AP2 and {}", paper=OUR_OWN)
 def meets(data: Data, each: str) -> Claim:
     return between(data.meetings.share("flow-1", variant=each), 1 / 6, 5 / 6)
 
 
-@study.check_each(BESIDE_CUBIC, "If it gave way to all that fill a queue, AP2 would have less beside {}", paper=OUR_OWN)
+@study.check_each(
+    BESIDE_CUBIC, "If AP2 yielded to every flow that fills a queue, it would get less beside {}", paper=OUR_OWN
+)
 def gives_way(data: Data, each: str) -> Claim:
     return below(data.ways_given.share("flow-1", variant=each), 1 / 6)
 
@@ -383,7 +386,7 @@ def beside_bbr(data: Data, kind: str, of: Callable[[Cells], float]) -> Estimate:
     return geometric([over(of(at(data, kind, n, "ap2")), of(at(data, kind, n, "bbr"))) for n in numbers()])
 
 
-@study.check_each(CLASSES, "AP2 carries as much as BBR, less a twentieth: {}", paper=OUR_OWN)
+@study.check_each(CLASSES, "AP2 carries at least 95 % of what BBR carries: {}", paper=OUR_OWN)
 def bbr_carries(data: Data, kind: str) -> Claim:
     return above(beside_bbr(data, kind, goodput), 0.95)
 

@@ -46,7 +46,7 @@ ROUTING: dict[str, tuple[str, dict[str, Any]]] = {
     "ssa": ("AODV, strong neighbours", {**HOPS, **SSA}),
     "aodv-airtime": ("AODV by airtime", {"protocol": "aodv", "metric_over_fades": False}),
 }
-"""With CUBIC. As in `side_by_side`, strong neighbours are all in which AODV differs from AODV with HELLO messages."""
+"""With CUBIC. As in `side_by_side`, AODV over strong neighbours differs from AODV with HELLO messages only in these."""
 ROUTED = ("chain", "grid")
 FOUND = {"duration": "14s", "warmup": "9s"}
 """Probes and HELLO messages need some seconds: a SYN that is lost then is sent again 1, 3 and 7 s later."""
@@ -61,16 +61,16 @@ study = Study(
         "Minstrel-HT, error rates by modulation, 20 dBm and 30 dB a decade, Rician fading with 6 dB and 2 Hz. 60 m "
         "between neighbours: the next but one is sensed, the one after it is not, as in the papers. Two radios at each "
         "node, on two channels; FQ-CoDel with fair air time.",
-        "Fixed routes by airtime, which take the channels in turn. Every segment is acknowledged; windows have no "
-        "limit but 1 MiB.",
+        "Fixed routes by airtime, which take the channels in turn. Every segment is acknowledged; the only "
+        "limit of windows is 1 MiB.",
         f"{RUNS} runs of 8 s, of which the first 2 s are not measured. Round trips are those that senders smooth, "
-        "looked at ten times a second.",
+        "sampled ten times a second.",
         "A gain over all networks is the ratio of geometric means, so that each network counts the same.",
-        "The gateway stands in the middle of a cross with arms of four hops, 15 ms from the Internet; CUBIC loads to "
-        "the ends of the arms and to all nodes of one of them, and the gateway paces (TCP-GAP) or not.",
+        "The gateway stands in the middle of a cross with arms of four hops, 15 ms from the Internet; CUBIC "
+        "downloads go to the ends of the arms and to all nodes of one of them, and the gateway paces (TCP-GAP) or not.",
         "C3TCP measures single frames, and the engine refuses it with aggregates and with several radios.",
-        "The checks were written after a look at two seeds, and some of them anew after a whole run with one MCS and "
-        "without fading.",
+        "The checks were written after a look at two seeds, and some of them were rewritten after a full run with "
+        "one MCS and without fading.",
     ],
 )
 
@@ -204,26 +204,24 @@ def routes(data: Data) -> Chart:
 EVERYWHERE = "on every network; partly: on most"
 
 
-@study.cause(
-    "a packet that is paced is alone in its frame: less than two packets a frame, where CUBIC has four and more"
-)
+@study.cause("a paced packet is alone in its frame: fewer than two packets per frame, where CUBIC has at least four")
 def alone(data: Data) -> Claim:
     paced = below({NETWORKS[n]: in_a_frame(cell(data, n, "ap")) for n in NETWORKS if "ap" in on(n)}, 2.0)
     full = above({f"CUBIC, {NETWORKS[n]}": in_a_frame(cell(data, n, BASE)) for n in NETWORKS}, 4.0)
     return every(paced | full)
 
 
-@study.cause("packets that the gateway paces are alone in their frames: less than two packets a frame")
+@study.cause("packets that the gateway paces are alone in their frames: fewer than two packets per frame")
 def alone_at_gateways(data: Data) -> Claim:
     return every(below({LABELS[name]: in_a_frame(cell(data, "gateway", name)) for name in AT_GATEWAYS}, 2.0))
 
 
-@study.cause("a window of a quarter of the hops holds no more than two packets a frame")
+@study.cause("a window of a quarter of the hops allows no more than two packets per frame")
 def small_windows(data: Data) -> Claim:
     return every(below({NETWORKS[n]: in_a_frame(cell(data, n, "adhoc")) for n in NETWORKS}, 2.5))
 
 
-@study.cause("RBP, too, spreads out what would fill frames: fewer packets a frame than CUBIC")
+@study.cause("RBP, too, spreads out what would fill frames: fewer packets per frame than CUBIC")
 def spread_out(data: Data) -> Claim:
     return every(below(beside(data, "rbp", in_a_frame), 1.0))
 
@@ -240,14 +238,16 @@ def near_ahead(data: Data) -> Claim:
 
 
 @study.cause(
-    "the queue of the paper holds what windows allow: round trips are more than twice those of the bounded one"
+    "the paper's queue grows as far as windows allow: round trips are more than twice those of the bounded one"
 )
 def long_queue(data: Data) -> Claim:
     paper, bounded = (longest(cell(data, "gateway", name)) for name in AT_GATEWAYS)
     return above(paper / bounded, 2.0)
 
 
-@study.cause("RBP spaces a window over a round trip and does not shorten it: twice TCP-AP's round trips and more")
+@study.cause(
+    "RBP spaces a window over a round trip and does not shorten it: its round trips are at least twice TCP-AP's"
+)
 def spaces(data: Data) -> Claim:
     there = [n for n in NETWORKS if "ap" in on(n)]
     return above(together(*([longest(cell(data, n, name)) for n in there] for name in ("rbp", "ap"))), 2.0)
@@ -269,19 +269,19 @@ def fairer_in_still_air(data: Data, name: str) -> Claim:
 
 
 @study.cause(
-    "fading takes it: where signals do not fade Jain's index is higher with TCP-AP on average over the networks"
+    "fading removes it: where signals do not fade Jain's index is higher with TCP-AP on average over the networks"
 )
 def fading_takes_fairness(data: Data) -> Claim:
     return fairer_in_still_air(data, "ap")
 
 
-@study.cause("fading takes it: where signals do not fade Jain's index is higher with ad hoc TCP on average")
+@study.cause("fading removes it: where signals do not fade Jain's index is higher with ad hoc TCP on average")
 def fading_takes_fairness_of_windows(data: Data) -> Claim:
     return fairer_in_still_air(data, "adhoc")
 
 
 @study.cause(
-    "fading takes it: where signals do not fade round trips through the gateway that paces are shorter than CUBIC's"
+    "fading removes it: where signals do not fade round trips through the gateway that paces are shorter than CUBIC's"
 )
 def fading_fills_queues(data: Data) -> Claim:
     return below(
@@ -296,7 +296,7 @@ FAIRER = {
     "adhoc": "fading_takes_fairness_of_windows",
     "rbp": "shares_as_newreno",
 } | dict.fromkeys(AT_GATEWAYS, "near_ahead")
-"""For each system the cause that may explain why it does not hold."""
+"""For each system, the cause that may explain why the statement does not hold."""
 
 
 def indices(data: Data, name: str) -> Sample:
@@ -352,7 +352,7 @@ for _name in (*SENDERS, *AT_GATEWAYS):
 
 
 @study.check(
-    "With TCP-AP Jain's index is higher by a tenth and more, on average over the networks",
+    "With TCP-AP Jain's index is higher by at least 0.1, on average over the networks",
     paper=OUR_OWN,
     because="fading_takes_fairness",
 )
@@ -380,7 +380,7 @@ def strong_neighbours(data: Data) -> Claim:
     "AODV by airtime carries more than AODV over strong neighbours",
     paper=OUR_OWN,
     assumed=EVERYWHERE,
-    why="we think that probes, which are broadcasts, say little of the rates that Minstrel-HT uses",
+    why="we think that probes, which are broadcasts, say little about the rates that Minstrel-HT uses",
 )
 def measured_links(data: Data) -> Claim:
     gains = {

@@ -35,7 +35,7 @@ CROSS = (BASE, "ap", "adhoc", "rbp")
 GATEWAY = (BASE, "gap", "gap-short")
 STEPPED = {"chain": CHAIN, "cross": CROSS, "gateway": GATEWAY}
 WITH_C3TCP = ("papers", "routes", "rates")
-"""The steps whose frames carry single packets by one radio: C3TCP is refused at the others."""
+"""The steps with one packet per frame and one radio: C3TCP is refused at the others."""
 
 WITHOUT: dict[str, tuple[str, dict[str, Any]]] = {
     "today": ("today's mesh", {}),
@@ -50,7 +50,7 @@ PACES: dict[str, tuple[str, dict[str, Any]]] = {
     "steady": ("without variation", {"tcp_ap.history": 1}),
     "both": ("two hops apart, without variation", {"tcp_ap.factor": 2, "tcp_ap.history": 1}),
 }
-"""Of a single sample the variation is zero."""
+"""The variation of a single sample is zero."""
 
 study = Study(
     "From the papers' mesh to today's",
@@ -60,11 +60,11 @@ study = Study(
     assumed=[
         "Steps 1 and 2: 2 Mbit/s, 200 m between neighbours, 100 s, of which 10 s are not measured; from the third on "
         "60 m, 12 s and 2 s. From step to step one thing changes: 1 802.11b and AODV, 2 fixed routes, 3 802.11a at "
-        "24 Mbit/s with error rates by modulation, 4 802.11n with aggregates (26 Mbit/s), 5 no limit of windows in "
+        "24 Mbit/s with error rates by modulation, 4 802.11n with aggregates (26 Mbit/s), 5 no window limit in "
         "place of 64, 6 FQ-CoDel in place of a drop-tail queue of 50, 7 a second channel, 8 MCS chosen by Minstrel-HT "
         "and routes by airtime, 9 Rician fading with 6 dB and 2 Hz.",
         f"RTS before each frame, every segment is acknowledged, {RUNS} runs.",
-        "What is compared with is the CUBIC of kernels, at each step.",
+        "The baseline is the CUBIC of kernels at the same step.",
         "The checks are what we expected before the runs, after a look at two seeds.",
     ],
 )
@@ -143,7 +143,10 @@ def _gains(data: Data, name: str) -> Chart:
 
 @study.chart_each(
     {
-        "over_a_chain": ("chain", "A chain of 7 hops: goodput beside CUBIC's at the same step. C3TCP runs on three."),
+        "over_a_chain": (
+            "chain",
+            "A chain of 7 hops: goodput relative to CUBIC's at the same step. C3TCP runs at three steps.",
+        ),
         "over_a_cross": ("cross", "Two flows that cross, over 4 hops each."),
         "through_a_gateway": ("gateway", "Seven downloads, which the gateway paces or not."),
     }
@@ -154,7 +157,7 @@ def gains(data: Data, name: str) -> Chart:
 
 @study.chart
 def numbers(data: Data) -> Chart:
-    """Goodput in kbit/s at each step, and packets in a frame."""
+    """Goodput in kbit/s at each step, and packets per frame."""
     rows = [
         (
             name,
@@ -174,7 +177,7 @@ def numbers(data: Data) -> Chart:
 
 @study.chart
 def taken_out(data: Data) -> Chart:
-    """One thing taken out of today's mesh, or put back: gain over the CUBIC of kernels with the same."""
+    """One thing taken out of today's mesh, or put back: gain over the CUBIC of kernels on the same mesh."""
     rows = [
         (name, label, *(gain_without(data, name, each, transport) for transport in CROSS if transport != BASE))
         for name in ("chain", "cross")
@@ -185,7 +188,7 @@ def taken_out(data: Data) -> Chart:
 
 @study.chart
 def other_paces(data: Data) -> Chart:
-    """Pacing in other forms on today's mesh: goodput beside the CUBIC of kernels."""
+    """Pacing in other forms on today's mesh: goodput relative to the CUBIC of kernels."""
     points = {
         label: {name: paced(data, name, each) for name in ("chain", "cross", "gateway")}
         for each, (label, _) in PACES.items()
@@ -197,7 +200,7 @@ def paced(data: Data, name: str, each: str) -> Estimate:
     return data.paces.goodput(variant=f"{name}/{each}") / at(data, name, TODAY, BASE).goodput()
 
 
-@study.cause("from aggregates on, CUBIC has three packets in a frame and more, and TCP-AP less than one and a half")
+@study.cause("from aggregates on, CUBIC has at least three packets per frame, and TCP-AP fewer than one and a half")
 def alone(data: Data) -> Claim:
     later = list(STEPS)[list(STEPS).index("aggregates") :]
     full = {f"CUBIC, {STEP_LABELS[step]}": at(data, "chain", step, BASE).measure(per_frame) for step in later}
@@ -205,7 +208,7 @@ def alone(data: Data) -> Claim:
     return every(above(full, 3.0) | below(single, 1.5))
 
 
-@study.cause("where signals fade, variation costs besides: without it TCP-AP carries half as much again and more")
+@study.cause("where signals fade, variation also costs goodput: without it TCP-AP carries at least half as much again")
 def variation(data: Data) -> Claim:
     gains = {
         name: data.paces.goodput(variant=f"{name}/steady") / data.paces.goodput(variant=f"{name}/paper")
@@ -214,7 +217,7 @@ def variation(data: Data) -> Claim:
     return every(above(gains, 1.5))
 
 
-@study.cause("over fixed routes CUBIC sends less than a twentieth again, and that is all that pacing could save")
+@study.cause("over fixed routes CUBIC retransmits less than a twentieth, and that is all that pacing could save")
 def little_to_save(data: Data) -> Claim:
     def again(run: Run) -> float:
         flow = next(iter(run.flows.values()))
@@ -265,17 +268,17 @@ def added(data: Data, before: str, after: str) -> Estimate:
 PAIRS = {"ap": "TCP-AP", "adhoc": "ad hoc TCP"}
 
 
-@study.check_each(PAIRS, "Aggregates take from {} more than a tenth beside CUBIC", paper=OUR_OWN, main=True)
+@study.check_each(PAIRS, "Aggregates cost {} more than a tenth relative to CUBIC", paper=OUR_OWN, main=True)
 def aggregates(data: Data, transport: str) -> Claim:
     return every(below(change(data, transport, "rates", "aggregates"), 0.9))
 
 
-@study.check_each(PAIRS, "A second channel takes from {} more than a tenth beside CUBIC", paper=OUR_OWN)
+@study.check_each(PAIRS, "A second channel costs {} more than a tenth relative to CUBIC", paper=OUR_OWN)
 def channels(data: Data, transport: str) -> Claim:
     return every(below(change(data, transport, "fq-codel", "channels"), 0.9))
 
 
-@study.check_each(PAIRS, "FQ-CoDel changes what {} carries beside CUBIC by less than a tenth", paper=OUR_OWN)
+@study.check_each(PAIRS, "FQ-CoDel changes what {} carries relative to CUBIC by less than a tenth", paper=OUR_OWN)
 def fq_codel(data: Data, transport: str) -> Claim:
     return every(between(change(data, transport, "window", "fq-codel"), 0.9, 1.1))
 
@@ -291,7 +294,8 @@ def aggregation(data: Data) -> Claim:
 
 
 @study.cause(
-    "a drop-tail queue of 50 is short where frames carry many packets: beside one of 1000 FQ-CoDel takes a quarter"
+    "a drop-tail queue of 50 is short where frames carry many packets: compared with one of 1000, FQ-CoDel takes a "
+    "quarter off round trips"
 )
 def short_already(data: Data) -> Claim:
     def quicker(name: str) -> Estimate:
@@ -301,7 +305,7 @@ def short_already(data: Data) -> Claim:
     return every(below({name: quicker(name) for name in STEPPED}, 0.75))
 
 
-@study.check("FQ-CoDel takes a quarter of CUBIC's round trips", paper=OUR_OWN, because="short_already")
+@study.check("FQ-CoDel takes a quarter off CUBIC's round trips", paper=OUR_OWN, because="short_already")
 def short_queues(data: Data) -> Claim:
     def quicker(name: str) -> Estimate:
         after, before = (at(data, name, step, BASE).measure(mean_round_trip) for step in ("fq-codel", "window"))
@@ -311,10 +315,10 @@ def short_queues(data: Data) -> Claim:
 
 
 @study.check(
-    "C3TCP carries more than CUBIC on the meshes that let it run",
+    "C3TCP carries more than CUBIC on the meshes where it can run",
     paper=OUR_OWN,
-    why="we think that it takes links for a pipe of which neighbours cannot send at once, and that over routes that "
-    "never break there is less for it to avoid",
+    why="we think that it treats the links as a pipe although neighbours cannot send at once, and that over routes "
+    "that never break there is less for it to avoid",
 )
 def c3tcp(data: Data) -> Claim:
     return every(above({STEP_LABELS[step]: gain(data, "chain", step, "c3") for step in WITH_C3TCP}, 1.0))
@@ -334,7 +338,7 @@ def steady(data: Data) -> Claim:
     return above(data.paces.goodput(variant="gateway/steady") / data.paces.goodput(variant="gateway/paper"), 1.0)
 
 
-@study.check("Without aggregates TCP-AP is nearer to CUBIC on today's mesh", paper=OUR_OWN, because="variation")
+@study.check("Without aggregates TCP-AP is closer to CUBIC on today's mesh", paper=OUR_OWN, because="variation")
 def nearer_without(data: Data) -> Claim:
     def ratios(name: str, each: str) -> Sample:
         ours, theirs = (data.without.goodput(variant=f"{name}/{each}/{one}") for one in ("ap", BASE))

@@ -18,17 +18,17 @@ RUNS = 16
 TODAY: dict[str, Any] = {"gateway.kind": "fq-codel"}
 PACED: dict[str, Any] = {"gateway.kind": "gap", "gateway.sojourn": "50ms"}
 STEADY: dict[str, Any] = {"tcp_ap.history": 1}
-"""The variation of a single round trip is zero: the interval is the n-hop delay and no more."""
+"""The variation of a single round trip is zero: the interval is just the n-hop delay."""
 AT_ONCE: dict[str, Any] = {"tcp.ack_policy": "every-segment"}
 SLOW: dict[str, Any] = {"mac.rate_control": "fixed", "radio.rate": "6Mbps"}
-"""All links have one rate, so that the one by which the gateway computes is the one that they have."""
+"""All links have one rate, so the rate that the gateway assumes is the actual one."""
 
 GATEWAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "today": ("FQ-CoDel", TODAY),
     "paced": ("paced", PACED),
     "steady": ("paced without variation", {**PACED, **STEADY}),
     "at-once": ("paced, every segment acknowledged", {**PACED, **AT_ONCE}),
-    "low-rate": ("paced, taking links for 6 Mbit/s", {**PACED, "tcp_ap.link_rate": "6Mbps"}),
+    "low-rate": ("paced, assuming links of 6 Mbit/s", {**PACED, "tcp_ap.link_rate": "6Mbps"}),
     "one-hop": ("paced one hop apart", {**PACED, "tcp_ap.factor": 1}),
     "fq-link": ("paced, FQ-CoDel at each radio", {**PACED, "link.queue": "fq-codel"}),
     "slow-today": ("6 Mbit/s, FQ-CoDel", {**TODAY, **SLOW}),
@@ -54,7 +54,7 @@ ALONE: dict[str, dict[str, Any]] = {
 """The same for one download over one hop, with no other traffic."""
 
 study = Study(
-    "Why pacing at the gateway costs",
+    "Why pacing at the gateway costs goodput",
     source="our own; the network of docs/mesh.md",
     profiles=("standard",),
     quick={"duration": "3s", "warmup": "2500ms"},
@@ -62,7 +62,7 @@ study = Study(
         "scenarios/community/meshviewer.json as `fourhop import` reads it, CUBIC at all senders, 40 s, of which 10 s "
         f"are not measured, {RUNS} runs.",
         "Without variation the gateway looks at one round trip at a time (`tcp_ap.history = 1`).",
-        "The checks were written after a look at three seeds: they say what the cause is, and expect nothing.",
+        "The checks were written after a look at three seeds: they identify the cause, and do not test an expectation.",
     ],
 )
 
@@ -119,7 +119,7 @@ def one_download(data: Data) -> Chart:
     return table(["gateway", "goodput"], [(labels[name], data.alone.goodput(variant=name)) for name in ALONE])
 
 
-@study.check("Pacing at the gateway costs a third of all downloads and more", paper=OUR_OWN, main=True)
+@study.check("Pacing at the gateway costs all downloads together at least a third", paper=OUR_OWN, main=True)
 def costs(data: Data) -> Claim:
     return below(beside(data, "paced"), 0.67)
 
@@ -129,35 +129,39 @@ def variation(data: Data) -> Claim:
     return above(beside(data, "steady"), 1.0)
 
 
-@study.check("Then the near nodes have what they had, and the far ones less", paper=OUR_OWN)
+@study.check("Without the variation, near nodes keep what they had, and the others get less", paper=OUR_OWN)
 def who_gains(data: Data) -> Claim:
     near, middle, far = (third(data, "steady", place) / third(data, "today", place) for place in range(3))
     return every({"near": above(near, 1.0), "middle": below(middle, 1.0), "far": below(far, 1.0)})
 
 
-@study.check("It is not that links have different rates: where all have one it costs as much", paper=OUR_OWN)
+@study.check(
+    "Different link rates are not the cause: if all links have the same rate, pacing costs as much", paper=OUR_OWN
+)
 def one_rate(data: Data) -> Claim:
     return below(beside(data, "slow-paced", "slow-today"), 0.67)
 
 
 @study.check(
-    "It is not that the gateway takes links for faster than they are: taken for slow ones it costs more", paper=OUR_OWN
+    "Links slower than the gateway assumes are not the cause: if it assumes slow ones, pacing costs more", paper=OUR_OWN
 )
 def lower_rate(data: Data) -> Claim:
     return below(beside(data, "low-rate", "paced"), 1.0)
 
 
-@study.check("It is not the distance of four hops: one hop apart it costs more than without variation", paper=OUR_OWN)
+@study.check(
+    "The distance of four hops is not the cause: one hop apart, pacing costs more than without variation", paper=OUR_OWN
+)
 def distance(data: Data) -> Claim:
     return below(beside(data, "one-hop", "steady"), 0.67)
 
 
-@study.check("Acknowledgements that wait are a part of it", paper=OUR_OWN)
+@study.check("Delayed acknowledgements are part of the cause", paper=OUR_OWN)
 def waiting(data: Data) -> Claim:
     return above(beside(data, "at-once", "paced"), 1.1)
 
 
-@study.check("It is not where FQ-CoDel is: with one at each radio it costs as much", paper=OUR_OWN)
+@study.check("The position of FQ-CoDel is not the cause: with one at each radio, pacing costs as much", paper=OUR_OWN)
 def radio_queue(data: Data) -> Claim:
     return below(beside(data, "fq-link"), 0.67)
 
@@ -166,16 +170,16 @@ def lone(data: Data, name: str) -> Estimate:
     return data.alone.goodput(variant=name) / data.alone.goodput(variant="today")
 
 
-@study.check("It needs no other flow: one download over one hop alone loses half and more", paper=OUR_OWN)
+@study.check("No other flow is needed: a lone download over one hop loses at least half", paper=OUR_OWN)
 def by_itself(data: Data) -> Claim:
     return below(lone(data, "paced"), 0.5)
 
 
-@study.check("That one, too, loses little without variation", paper=OUR_OWN)
+@study.check("The lone download, too, loses little without variation", paper=OUR_OWN)
 def by_itself_steady(data: Data) -> Claim:
     return above(lone(data, "steady"), 0.8)
 
 
-@study.check("And less where every segment is acknowledged at once", paper=OUR_OWN)
+@study.check("The lone download loses less if every segment is acknowledged at once", paper=OUR_OWN)
 def by_itself_at_once(data: Data) -> Claim:
     return above(data.alone.goodput(variant="at-once") / data.alone.goodput(variant="paced"), 1.2)

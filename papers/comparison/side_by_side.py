@@ -84,19 +84,18 @@ study = Study(
     assumed=[
         "2 Mbit/s, 250 m and 550 m, RTS before every unicast frame, AODV, 1460 B, window 64, no delayed ACKs.",
         f"{RUNS} runs of 100 s each, counted from the first packet, so routing is included.",
-        "Two delays: the mean round trip that senders sample, of what has left; and the age of a byte when it is "
-        "delivered, since it became the next to be sent, which includes what a full window, pacing, a frozen "
-        "sender or a "
-        "lost segment before it keep back. Ages are means over the flows of their means and 95th percentiles.",
+        "Two delays: the mean round trip that senders sample, of what has left; and the age of a byte at its "
+        "delivery, counted from when it became the next to be sent, which includes waits for a full window, pacing, "
+        "a frozen sender or a lost segment before it. Ages are means over the flows of their means and 95th "
+        "percentiles.",
         "Losses are the share of retransmitted segments. "
         "Transmissions are frames of every kind, sent by all nodes, per kilobyte delivered: the cost on the air.",
         f"AODV over strong neighbours ignores those that it hears with less than {STRONG_DBM} dBm, half-way in "
         f"decibels "
-        "between the spacing of the regular networks and the range. It differs from AODV in this and in its HELLO "
-        "messages alone: links break by lost frames and searches begin as with the others.",
-        "With a bounded queue the gateway holds advertised windows to what its pacing queue sends in 50 ms; "
-        "this is no rule "
-        "of the paper.",
+        "between the spacing of the regular networks and the range. It differs from AODV only in this and in its "
+        "HELLO messages: links break by lost frames and searches begin as with the others.",
+        "With a bounded queue the gateway limits advertised windows to what its pacing queue sends in 50 ms; the "
+        "paper has no such rule.",
         "The gateway stands in the middle of a cross with arms of four hops; two flows go each way, wires of 10 Mbit/s "
         "and 40 ms. In the field 50 nodes move at 10 m/s between the ends of the flows.",
     ],
@@ -283,7 +282,7 @@ def ap_fair(data: Data) -> Claim:
     return every(above(gains, 0.0)).or_partly(most(above(gains, 0.0)))
 
 
-@study.cause("NewReno is fair already on crossing and parallel paths")
+@study.cause("NewReno is already fair on crossing and parallel paths")
 def newreno_is_fair(data: Data) -> Claim:
     return every(above({NETWORKS[n]: cell(data, n, "newreno").fairness() for n in ("cross", "parallel")}, 0.9))
 
@@ -317,15 +316,15 @@ def neighbours_not_pacing(data: Data) -> Claim:
     return most(below(ratios, 1.05))
 
 
-@study.cause("no neighbour of the chain is too weak, so all that strong neighbours add there are HELLO messages")
+@study.cause("no neighbour of the chain is too weak, so all that strong neighbours add there is HELLO messages")
 def chain_has_no_periphery(data: Data) -> Claim:
     return below(cell(data, "chain", "newreno-ssa").counter("route", ["weak_ignored"]), 0.5)
 
 
 @study.check(
-    "Among random pairs and moving nodes the periphery is ignored",
+    "Among random pairs and moving nodes, neighbours at the periphery are ignored",
     paper=OUR_OWN,
-    assumed="NewReno over strong neighbours: more than no HELLO message that is too weak",
+    assumed="NewReno over strong neighbours: at least some HELLO messages are too weak",
 )
 def periphery_is_ignored(data: Data) -> Claim:
     ignored = {

@@ -26,12 +26,12 @@ FOLDER = Path(__file__).resolve().parent / "data"
 FLOOR = 1.25
 """Factor by which two measurements of the same pair differ in the median."""
 DRAWS = 1000
-"""Choices of pairs by which the interval of a number over all of them is found."""
+"""Number of bootstrap samples for an interval over the pairs."""
 RUNS = 3
 LEVELS = (0.45, 0.65)
 """Shares of the reported rate that links carry, besides the usual one."""
 EVERY = 8
-"""The assumptions are looked at for every so manyth pair."""
+"""Spacing of the pairs for which each assumption is removed: one pair in this many."""
 GAP_S = 0.5
 """Between two transfers."""
 
@@ -39,8 +39,8 @@ ASSUMPTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "cpu": ("processors take no time", ("link.packet_cost=0s",)),
     "fading": ("signals do not fade", ("radio.fading=none",)),
     "slow": ("signals fade half as fast", ("radio.doppler=2Hz",)),
-    "silent": ("pairs without a link hear nothing of each other", ("radio.unmeasured=silent",)),
-    "exponent": ("signals weaken by 40 dB a decade instead of 30", ("radio.exponent=4",)),
+    "silent": ("pairs without a link do not hear each other at all", ("radio.unmeasured=silent",)),
+    "exponent": ("signals weaken by 40 dB per decade instead of 30", ("radio.exponent=4",)),
     "queue": ("one queue of 50 packets", ("link.queue=drop-tail",)),
     "missing": ("a direction that is missing is as good as the other", ()),
 }
@@ -50,10 +50,10 @@ study = Study(
     source="our own; numbers of the testbed of Battlemesh v11",
     profiles=("standard",),
     assumed=[
-        "Links and places as `fourhop import --values rate` reads them, with its defaults; 6 dBm.",
+        "Links and positions as `fourhop import --values rate` reads them, with its defaults; 6 dBm.",
         "One CUBIC transfer of 6 s at a time, with its beginning; the mean of three runs.",
-        "What the variants say of single assumptions is for every eighth pair.",
-        "Nothing was measured while others transferred: what a second transfer costs is a prediction alone.",
+        "The variants without one of the assumptions run only every eighth pair.",
+        "Nothing was measured during other transfers: the cost of a second transfer is only a prediction.",
     ],
 )
 
@@ -152,7 +152,7 @@ def without(_: Profile) -> Sweep:
 
 @study.sweep
 def beside(_: Profile) -> Sweep:
-    """Two transfers at a time, that share no end."""
+    """Two transfers at a time that share no end."""
     couples = list(zip(some()[::2], reversed(some()[1::2]), strict=False)) or [(some()[0], ("n4", "n13"))]
     apart = [couple for couple in couples if len({end for ends in couple for end in ends}) == 4]
     return Sweep(variants={"both": transfers(apart)}, runs=1 if study.quickly else RUNS)
@@ -213,7 +213,7 @@ def over_pairs(of: Callable[[list[T]], float], pairs_: list[T]) -> Estimate:
 
 
 Level = tuple[Ends, float, tuple[float, ...]]
-"""A pair, what was measured, and what is predicted if links carry the least, the usual and the largest share."""
+"""A pair, what was measured, and what is predicted if links carry the smallest, the usual and the largest share."""
 
 
 def levels(data: Data) -> list[Level]:
@@ -250,7 +250,7 @@ def held_out(data: Data) -> list[float]:
 
 @study.chart
 def by_hops(data: Data) -> Chart:
-    """How far predictions are off, by the hops of the route that the pair had."""
+    """Errors of the predictions, by the number of hops of the pair's route."""
     mbps = rates(data.pairs)
     several = sorted({int(measured()[ends]["hops"]) for ends in mbps})
     rows = [(str(n), len(both(mbps, n)), *(f"{of(both(mbps, n)):.2f}" for of in (off, bias))) for n in several]
@@ -276,7 +276,7 @@ def _of(pairs_: Pairs) -> tuple[str, ...]:
 
 @study.chart
 def by_competition(data: Data) -> Chart:
-    """Throughput of pairs while another pair transfers, and alone: predicted, nothing was measured."""
+    """Throughput of pairs while another pair transfers, and alone: predicted, not measured."""
     alone, shared = rates(data.pairs), rates(data.beside)
     rows = [(f"{a} to {b}", f"{alone[a, b]:.1f}", f"{mbps:.1f}", f"{mbps / alone[a, b]:.2f}")
             for (a, b), mbps in shared.items() if (a, b) in alone]  # fmt: skip
@@ -285,7 +285,7 @@ def by_competition(data: Data) -> Chart:
 
 @study.chart
 def by_pair(data: Data) -> Chart:
-    """Each pair: measured, measured the evening before over another routing protocol, and predicted, in Mbit/s."""
+    """Each pair: measured, measured the evening before with another routing protocol, and predicted, in Mbit/s."""
     rows = [
         (f"{a} to {b}", *(measured()[a, b][key] for key in ("hops", "mbps", "mbps_before")), f"{mbps:.1f}")
         for (a, b), mbps in rates(data.pairs).items()
@@ -311,13 +311,15 @@ def share(data: Data) -> Claim:
     return about(found, CARRIED, within=0.1).or_partly(about(found, CARRIED, within=0.2))
 
 
-@study.check("Pairs with a node are off by at most 1.35 with the share fitted to pairs without it", paper=OUR_OWN)
+@study.check(
+    "The pairs of a node are off by a factor of at most 1.35 with the share fitted to pairs without it", paper=OUR_OWN
+)
 def fitted_elsewhere(data: Data) -> Claim:
     found = over_pairs(lambda logs: math.exp(statistics.median(logs)), held_out(data))
     return below(found, 1.35).or_partly(below(found, 1.45))
 
 
-@study.check("A second transfer takes from the first, in the median", paper=OUR_OWN)
+@study.check("A second transfer slows the first, in the median", paper=OUR_OWN)
 def competition(data: Data) -> Claim:
     alone, shared = rates(data.pairs), rates(data.beside)
     shares = [mbps / alone[ends] for ends, mbps in shared.items() if ends in alone]

@@ -15,8 +15,8 @@ ASSUMED_COUNT = (
 )
 
 DELAYED_COSTS = (
-    "at the pace of TCP-AP four segments take longer than a receiver waits for them; the wait counts in "
-    "the round trip and slows the pace further (docs/tcp-ap.md)"
+    "at the pace of TCP-AP four segments take longer than a receiver waits for them; the wait counts towards the "
+    "round trip and slows the pace further (docs/tcp-ap.md)"
 )
 """Why delayed ACKs do not help TCP-AP as they do in the paper."""
 

@@ -167,7 +167,7 @@ def in_phase(data: Data) -> Claim:
 
 
 @study.cause(
-    "what is lost waits for a route that was given up by mistake: over routes that never break nothing is lost"
+    "lost datagrams were waiting for a route that was given up by mistake: over routes that never break nothing is lost"
 )
 def lost_with_the_route(data: Data) -> Claim:
     return every(below({LABELS[rate]: lost(data.still, rate) for rate in RATES[:2]}, 1.0))

@@ -193,7 +193,7 @@ def default_is_good_beside(data: Data, name: str) -> Claim:
 
 
 @study.cause(
-    "a segment that waited for a route slows one flow for long: over routes that never break all sets are fair"
+    "a segment that waited for a route slows one flow for a long time: over routes that never break all sets are fair"
 )
 def unfair_by_broken_routes(data: Data) -> Claim:
     return every(
@@ -204,7 +204,7 @@ def unfair_by_broken_routes(data: Data) -> Claim:
 
 
 @study.cause(
-    "the longest memory hides the outliers of broken routes best: over routes that never break the default will do"
+    "the longest memory hides the outliers of broken routes best: over routes that never break the default suffices"
 )
 def best_hides_outliers(data: Data) -> Claim:
     return _nearly_best(data.still, HISTORIES, ALPHAS)

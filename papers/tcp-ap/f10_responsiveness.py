@@ -132,7 +132,7 @@ def table_of_causes(data: Data) -> Chart:
         (label, second_share(data, name, TOGETHER), used(data, name), like_the_papers(data, name))
         for name, label in {**{name: NAMES[name] for name in SHOWN}, **CAUSES}.items()
     ]
-    return table(["transport", "share of the second", "used after the first", "part of runs like the paper's"], rows)
+    return table(["transport", "share of the second", "used after the first", "share of runs like the paper's"], rows)
 
 
 def used(data: Data, name: str) -> Estimate:
@@ -189,18 +189,21 @@ def takes_all(data: Data, name: str) -> Claim:
     return above(left, 0.9).or_partly(above(left, 0.75))
 
 
-@study.cause("while AODV searches, a flow has nothing: over routes that never break the second one gets its share")
+@study.cause("while AODV searches, a flow carries nothing: over routes that never break the second one gets its share")
 def no_route_no_share(data: Data) -> Claim:
     return between(second_share(data, "ap-still", TOGETHER), 0.4, 0.6)
 
 
-@study.cause("in some runs the second flow finds no route at all; in the others both arithmetics give it 40 to 60 %")
+@study.cause(
+    "in some runs the second flow finds no route at all; in the others it gets 40 to 60 % with either arithmetic"
+)
 def some_never_start(data: Data) -> Claim:
     return every(between({name: _started(second_share(data, name, TOGETHER)) for name in BOTH}, 0.4, 0.6))
 
 
 @study.cause(
-    "a segment that waited for a route slows the pace for long: over routes that never break it takes all the bandwidth"
+    "a segment that waited for a route slows the pace for a long time: over routes that never break it takes all "
+    "the bandwidth"
 )
 def slow_after_a_search(data: Data) -> Claim:
     return above(used(data, "ap-still"), 0.9)

@@ -137,7 +137,7 @@ def waiting(data: Data) -> Chart:
     rows = [
         (n, label, *(waited(data, n, name, wait) for wait in WAITS)) for n in WAITED for name, label in SAMPLES.items()
     ]
-    return table(["hops", "round trips", *(f"waits {wait} at most" for wait in WAITS)], rows)
+    return table(["hops", "round trips", *(f"waits at most {wait}" for wait in WAITS)], rows)
 
 
 @study.chart
@@ -263,14 +263,14 @@ def wait_is_too_short(data: Data) -> Claim:
 
 
 @study.cause(
-    "the echo of the oldest segment counts the wait: with the newest echo delayed ACKs add over 12 and 16 hops"
+    "the echo of the oldest segment includes the wait: with the newest echo delayed ACKs are a gain over 12 and 16 hops"
 )
 def oldest_echo_slows(data: Data) -> Claim:
     return every(above({f"{n} hops": newest_adds(data, "ap", n) for n in (12, 16)}, 1.0))
 
 
 @study.cause(
-    "with the radio of ns-2, which loses later frames however strong, NewReno loses a third and more over 8 hops"
+    "with the radio of ns-2, which loses later frames however strong, NewReno loses at least a third over 8 hops"
 )
 def radio_spares_newreno(data: Data) -> Claim:
     lost = data.radio.goodput(variant="newreno") / data.hops.goodput(variant="newreno", hops=8)

@@ -151,21 +151,19 @@ def ratios(data: Data, over: str, under: str) -> dict[str, Estimate]:
 
 
 @study.cause(
-    "the delay that clocks measure is that of data alone, and leaves no time for acknowledgements: with delayed ones, "
-    "which take less, TCP-AP is ahead of the best window limit"
+    "the delay that clocks measure is that of data alone, and leaves no time for acknowledgements: with delayed "
+    "ones, which take less time, TCP-AP is ahead of the best window limit"
 )
 def acknowledgements_take_time(data: Data) -> Claim:
     return above(peak(list(ratios(data, CLOCKS["ap-da"], "NewReno, best window limit").values())), 1.0)
 
 
-@study.cause("without the time of acknowledgements the pace is too fast: over 14 hops 1 % and more is sent again")
+@study.cause("without the time of acknowledgements the pace is too fast: over 14 hops at least 1 % is retransmitted")
 def too_fast(data: Data) -> Claim:
     return above(_again(data.clocks.where(variant="ap", hops=14)), 1.0)
 
 
-@study.cause(
-    "NewReno with the best limit sends less than one segment in a thousand again, so that there is little to gain"
-)
+@study.cause("NewReno with the best limit retransmits less than one segment in a thousand, so there is little to gain")
 def limit_loses_nothing(data: Data) -> Claim:
     return every(below({f"{n} hops": _again(data.limit.best(hops=n)) for n in HOPS}, 0.1))
 

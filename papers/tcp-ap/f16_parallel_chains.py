@@ -60,8 +60,7 @@ OTHER_SETTINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "no-rts": ("no RTS", {"mac.rts_threshold": "3000B"}),
     "no-capture": ("no capture", {"radio.capture": False}),
 }
-"""Settings that the paper does not state, or ns-2 has changed, and that might keep one flow of NewReno down for the
-whole run."""
+"""Settings that the paper does not state or ns-2 has changed, and that might starve one NewReno flow all the time."""
 
 FEW_LOSSES = (
     "a stronger frame that arrives later is still received, so that there are few collisions and few links are taken "
@@ -131,10 +130,10 @@ def other_settings(data: Data) -> Chart:
 
 @study.chart
 def losses(data: Data) -> Chart:
-    """Frames without an answer, and packets that the MAC gave up, for each packet delivered: why profiles differ."""
+    """Frames without an answer, and packets that the MAC gave up, per packet delivered: why profiles differ."""
     columns: dict[str, Measure] = {
-        "unanswered RTS and data a packet": partial(_per_packet, names=("rts_timeouts", "data_timeouts")),
-        "packets given up a packet": partial(_per_packet, names=("rts_limit_drops", "data_limit_drops")),
+        "unanswered RTS and data per packet": partial(_per_packet, names=("rts_timeouts", "data_timeouts")),
+        "packets given up per packet": partial(_per_packet, names=("rts_limit_drops", "data_limit_drops")),
     }
     return table_by(data.chains, "variant", columns, {name: LABELS[name] for name in ECHOES}, heading="transport")
 
@@ -218,7 +217,7 @@ def ap_fair(data: Data) -> Claim:
 
 
 @study.check(
-    "So does the authors' code",
+    "The authors' code also shares evenly, with and without delayed ACKs",
     paper="optimal",
     assumed="as above",
     because=["unfair_by_broken_routes", "takes_turns"],
@@ -263,7 +262,7 @@ def takes_turns(data: Data) -> Claim:
     return every(above(gains, 0.0))
 
 
-@study.cause("over chains of 4 hops both carry the same; over 8 hops TCP-AP carries a fifth more than NewReno and more")
+@study.cause("over chains of 4 hops both carry the same; over 8 hops TCP-AP carries at least a fifth more than NewReno")
 def longer_chains_gain(data: Data) -> Claim:
     cells = data.lengths.where(hops=OTHER_PARALLEL_HOPS[-1])
     return above(cells.goodput(variant="ap") / cells.goodput(variant="newreno"), 1.2)
@@ -278,7 +277,8 @@ def wait_is_too_short(data: Data) -> Claim:
 
 
 @study.cause(
-    "what delayed ACKs cost TCP-AP is a matter of short paths: over 8 hops it is within a tenth of NewReno with them"
+    "the cost of delayed ACKs to TCP-AP is a matter of short paths: over 8 hops with them it is within a tenth of "
+    "NewReno"
 )
 def gap_closes(data: Data) -> Claim:
     cells = data.lengths.where(hops=OTHER_PARALLEL_HOPS[-1])
@@ -297,7 +297,7 @@ def ap_more(data: Data) -> Claim:
 
 
 @study.check(
-    "So does the authors' code",
+    "The authors' code also carries more than NewReno, with and without delayed ACKs",
     paper="more aggregate goodput",
     assumed="as above",
     why={"standard": HOLDS_BACK},

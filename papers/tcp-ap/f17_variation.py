@@ -47,7 +47,7 @@ study = Study(
         "100 ms.",
         "Settling takes that long because a flow whose first segments waited for a route paces so slowly that fifty "
         "round trips take a minute.",
-        "The authors' code takes the mean absolute deviation of the four-hop delays instead: about 0.8 as much.",
+        "The authors' code takes the mean absolute deviation of the four-hop delays instead: about 0.8 times as much.",
     ],
 )
 

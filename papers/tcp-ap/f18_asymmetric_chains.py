@@ -134,7 +134,7 @@ def table_of_causes(data: Data) -> Chart:
 
 
 @study.check(
-    "NewReno starves the long flow almost wholly, with and without delayed ACKs",
+    "NewReno starves the long flow almost completely, with and without delayed ACKs",
     paper="the long flow nearly completely starves",
     assumed="it gets less than 5 %; partly: less than 15 %",
     why={"standard": NOT_STARVED},
@@ -157,8 +157,8 @@ def at_the_bound(data: Data) -> Claim:
 
 
 @study.cause(
-    "the wait of delayed ACKs slows the short flow the most: if receivers wait 10 ms at most, the long flow's share is "
-    "smaller"
+    "the wait of delayed ACKs slows the short flow the most: if receivers wait at most 10 ms, the long flow's share "
+    "is smaller"
 )
 def wait_slows_the_short(data: Data) -> Claim:
     names = ("ap-da", "ap-code-da")
@@ -166,7 +166,7 @@ def wait_slows_the_short(data: Data) -> Claim:
 
 
 @study.cause(
-    "with delayed ACKs part of NewReno's lead is the receiver's wait: if it is 10 ms at most, the lead is smaller"
+    "with delayed ACKs part of NewReno's lead is the receiver's wait: if it is at most 10 ms, the lead is smaller"
 )
 def wait_widens_the_lead(data: Data) -> Claim:
     def lead(cells: Cells, name: str, end: str = "") -> Sample:

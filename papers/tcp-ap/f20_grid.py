@@ -154,7 +154,7 @@ def newreno_starves(data: Data) -> Claim:
 
 @study.cause(
     "AODV takes collisions for broken links, so that flows 1 and 6 lose their routes, too: over routes that never "
-    "break they have three quarters of the total and more, with and without delayed ACKs"
+    "break they have at least three quarters of the total, with and without delayed ACKs"
 )
 def broken_routes_share(data: Data) -> Claim:
     names = ("newreno", "newreno-da")

@@ -140,7 +140,7 @@ def none_in_some_of_code(data: Data) -> Claim:
 
 
 @study.cause(
-    "networks differ, and the paper shows one: in some of these the index of the code is higher by 0.1 and more"
+    "networks differ, and the paper shows one: in some of these the index of the code is higher by at least 0.1"
 )
 def higher_in_some(data: Data) -> Claim:
     index = [over(data.alike, fairness(goodputs), variant=name) for name in ("ap-code", "newreno")]

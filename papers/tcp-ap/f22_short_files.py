@@ -87,7 +87,7 @@ def longer(profile: Profile) -> Sweep:
 
 @study.sweep
 def alone(profile: Profile) -> Sweep:
-    """One of the flows, with no other beside it."""
+    """One of the flows alone."""
     return Sweep(variant(chain(profile, PARALLEL_HOPS, traffic=_files(), **LENGTH), "newreno"), runs=RUNS)
 
 
@@ -108,7 +108,7 @@ def causes(profile: Profile) -> Sweep:
 def growth_of_newreno(data: Data) -> Chart:
     """How much more averaged goodput there is with pauses of 1 s than without pauses."""
     whole = {LABELS[name]: data.chains.where(variant=name) for name in ECHOES}
-    whole |= {f"{LABELS[name]}, one connection a file": data.fresh.where(variant=name) for name in BOTH_AND_NEWRENO}
+    whole |= {f"{LABELS[name]}, one connection per file": data.fresh.where(variant=name) for name in BOTH_AND_NEWRENO}
     whole |= {label: data.causes.where(variant=name) for name, (label, _, _) in CHANGES.items()}
     ends = {
         label: [averaged_goodput(cells.where(mean_pause=pause)) for pause in ("0s", "1s")]
@@ -177,7 +177,7 @@ def fair_with_pauses(data: Data) -> Claim:
 
 
 @study.cause(
-    "the flows take turns, so that short runs are unfair: in runs four times as long the index is higher, in the mean"
+    "the flows take turns, so that short runs are unfair: in runs four times as long the index is higher on average"
 )
 def runs_are_short(data: Data) -> Claim:
     terms = []
@@ -189,7 +189,7 @@ def runs_are_short(data: Data) -> Claim:
 
 
 @study.cause(
-    "the receiver's wait for a fourth segment slows TCP-AP down: with waits of 10 ms at most it carries at least a "
+    "the receiver's wait for a fourth segment slows TCP-AP down: with waits of at most 10 ms it carries at least a "
     "tenth more, without pauses and with pauses of 1 s"
 )
 def wait_costs(data: Data) -> Claim:
@@ -201,8 +201,8 @@ def wait_costs(data: Data) -> Claim:
 
 
 @study.cause(
-    "a flow is alone more often the longer the pauses, and NewReno is faster then: with no other beside it, one flow "
-    "carries at least three fifths of what two carry without pauses"
+    "the longer the pauses, the more often a flow is alone, and NewReno is faster then: one flow alone carries at "
+    "least three fifths of what two carry without pauses"
 )
 def faster_alone(data: Data) -> Claim:
     return above(averaged_goodput(data.alone) / goodput(data, "newreno", "0s"), 0.6)
@@ -214,7 +214,7 @@ def shut_out_in_turn(data: Data) -> Claim:
 
 
 @study.check(
-    "Without pauses NewReno is not",
+    "Without pauses NewReno is not fair",
     paper="about 0.64",
     assumed="partly: below 0.9",
     why=AS_IN_16,
@@ -226,7 +226,7 @@ def newreno_without_pauses(data: Data) -> Claim:
 
 
 @study.check(
-    "Without pauses TCP-AP is",
+    "Without pauses TCP-AP is fair",
     paper="optimal",
     assumed="index above 0.99; partly: above 0.95",
     because="runs_are_short",

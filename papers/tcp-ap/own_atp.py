@@ -1,4 +1,4 @@
-"""ATP beside adaptive pacing: a transport that is no TCP, whose rate the nodes of the path tell.
+"""ATP beside adaptive pacing: a transport that is not TCP, whose rate the nodes of the path report.
 
 TCP-AP's paper names ATP (Sundaresan et al., MobiHoc 2003) as a protocol of another kind: it needs the help of every
 node on the path, which TCP-AP does not. Neither paper measures it beside the other. This study does.
@@ -46,10 +46,10 @@ OURS: Mapping[str, Mapping[str, Any]] = {
     "as it is": {},
     "rises by 5 % of the difference": SLOWER_RISE,
     "rises by half the difference": {"atp.increase_by": "50%"},
-    "rises only if twice is offered": {"atp.increase_over": "100%"},
+    "rises only if twice the rate is offered": {"atp.increase_over": "100%"},
     "averages of the newest delay alone": {"atp.smoothing": "0%"},
     "averages with 95 % of the old": {"atp.smoothing": "95%"},
-    "an idle node tells its own transmission": {"atp.idle_factor": 1},
+    "an idle node reports its own transmission": {"atp.idle_factor": 1},
     "epochs of 0.5 s": {"atp.epoch": "500ms"},
 }
 """The values that descriptions of ATP leave open, each changed alone; the epoch is theirs."""
@@ -59,8 +59,8 @@ study = Study(
     source=f"{PAPER}, section 2, of Sundaresan, Anantharaman, Hsieh and Sivakumar, MobiHoc 2003",
     assumed=[
         "ATP's paper was not at hand: mechanisms follow descriptions by others, and several values are ours "
-        "(docs/atp.md). One chart shows others. The one that matters most, by how much of the difference the rate "
-        "rises, is a fifth; ATP with slower rise has a twentieth.",
+        "(docs/atp.md). One chart shows others. The most important one, the share of the difference by which the "
+        "rate rises, is a fifth; ATP with slower rise has a twentieth.",
         "The age of a byte counts from when it became the next to be sent until it is delivered in order.",
         "22,000 packets on each network, and five runs where there are two flows; ages over chains and other values of "
         "ATP in five runs of 200 s each.",
@@ -175,7 +175,7 @@ def more_than_tcp(data: Data) -> Claim:
 
 @study.check(
     "Flows of ATP that meet share evenly",
-    paper="ATP: nodes tell all flows through them the same delay, so that these send at the same rate",
+    paper="ATP: nodes report the same delay to all flows through them, so that these send at the same rate",
     assumed="an index of 0.95 on both networks; on parallel chains no node carries both flows; partly: one of them",
 )
 def shares(data: Data) -> Claim:
@@ -185,7 +185,7 @@ def shares(data: Data) -> Claim:
 
 @study.check(
     "ATP shares more evenly than NewReno",
-    paper="ATP: rates told by the network in place of losses that hit one flow more than the other",
+    paper="ATP: rates from the network in place of losses that hit one flow more than the other",
     assumed="our own: both networks; partly: one of them",
     because="newreno_shares_too",
 )
@@ -198,7 +198,7 @@ def fairer_than_tcp(data: Data) -> Claim:
 
 
 @study.cause(
-    "the rate overshoots: where it rises by a twentieth of what is offered more instead of a fifth, a flow over "
+    "the rate overshoots: where it rises by a twentieth of the difference instead of a fifth, a flow over "
     "several hops carries more and retransmits less"
 )
 def overshoots(data: Data) -> Claim:

@@ -1,6 +1,6 @@
 """Neighbourhood RED beside adaptive pacing: nodes that share the medium drop together, each by its part of the load.
 
-TCP-AP's paper names neighbourhood RED (Xu, Gerla, Qi, Shu, MobiCom 2003) as what may improve fairness by dropping
+TCP-AP's paper names neighbourhood RED (Xu, Gerla, Qi, Shu, MobiCom 2003) as a way to improve fairness by dropping
 packets of NewReno on purpose, and reports that this costs up to 42 % of the goodput where fairness is optimal. This
 study measures it.
 """
@@ -100,7 +100,7 @@ def other_values(data: Data) -> Chart:
         for largest in LARGEST:
             cells = data.values.where(nred_low=low, nred_max_drop=largest)
             rows.append((low, largest, cells.goodput(), cells.fairness()))
-    return table(["busy from which on", "largest probability", "goodput (kbit/s)", "Jain's index"], rows)
+    return table(["busy threshold", "largest probability", "goodput (kbit/s)", "Jain's index"], rows)
 
 
 def change_of_index(data: Data, routes: str, other: str = "newreno") -> dict[str, Estimate]:
@@ -123,7 +123,7 @@ def of_goodput(data: Data, name: str, other: str, routes: str) -> dict[str, Esti
 
 
 @study.check(
-    "Neighbourhood RED improves the fairness of NewReno where that leaves flows without their share",
+    "Neighbourhood RED improves the fairness of NewReno where NewReno leaves flows without their share",
     paper="abstract: improves TCP unfairness substantially",
     assumed="Jain's index on the asymmetric chains and the grid, with AODV; partly: one of them",
     because="routes_undo_it",
@@ -133,7 +133,7 @@ def fairer(data: Data) -> Claim:
     return every(gains).or_partly(most(gains, 0.5))
 
 
-@study.cause("over routes that hold it does improve fairness")
+@study.cause("over routes that never break it does improve fairness")
 def routes_undo_it(data: Data) -> Claim:
     return every(above(change_of_index(data, "static"), 0.0))
 

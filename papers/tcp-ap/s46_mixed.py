@@ -105,7 +105,7 @@ def one_of_two_takes_most(data: Data) -> Claim:
     "Over a long time two NewReno flows have equal shares",
     paper="not in the paper, which shows 30 s",
     assumed="our own: the second has 45 to 55 % of the whole run",
-    why="which flow is ahead changes from run to run, and the interval over eight runs includes a bound",
+    why="the flow that is ahead changes from run to run, and the interval over eight runs includes a bound",
 )
 def equal_in_the_end(data: Data) -> Claim:
     return between(newreno_part(data, "newreno"), 0.45, 0.55)

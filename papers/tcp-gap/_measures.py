@@ -13,8 +13,8 @@ FILES = {"app": "files", "mean_size": "30kB", "shape": 1.5}
 
 TWO_MEANS = (
     "The paper averages the goodputs of files, so a small file counts as much as a large one. The checks take that "
-    "mean; a chart shows beside it what all files carried over the time in which there was one, where large files "
-    "count for more."
+    "mean; another chart shows what all files carried over the time in which there was one, where large files count "
+    "for more."
 )
 
 ASSUMED_FILES = (

@@ -11,7 +11,7 @@ def gain(cells: Cells, over: str = "newreno", name: str = "gap-gc") -> Estimate:
 
 
 def fairer(cells: Cells, than: str = "newreno", name: str = "gap-gc") -> Estimate:
-    """Difference of Jain's index to that of another variant."""
+    """Difference between Jain's index and that of another variant."""
     return cells.fairness(variant=name) - cells.fairness(variant=than)
 
 

@@ -92,7 +92,7 @@ def goodput(data: Data, way: str) -> Chart:
 
 
 @study.check(
-    "With NewReno one flow gets nearly all where both have the same direction",
+    "With NewReno one flow gets nearly everything where both have the same direction",
     paper="one flow occupies the bandwidth, the other starves",
     assumed="the weaker flow has less than a twentieth, upwards and downwards; partly: less than a quarter",
     because=["shut_out_in_turn", "change_places"],
@@ -171,7 +171,8 @@ def control_costs_nothing_alike(data: Data) -> Claim:
 @study.check(
     "Between flows of the same direction control gains nothing",
     paper="nothing: the text compares all flows, its title names oncoming ones",
-    assumed="our own: with control among all flows downwards the total is smaller, and the index not larger by 0.05",
+    assumed="our own: downwards, with control among all flows, the total is smaller, and the index gains less than "
+    "0.05",
     because={"ns2": "no_gain_when_still"},
 )
 def control_among_all(data: Data) -> Claim:

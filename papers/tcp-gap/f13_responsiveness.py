@@ -143,7 +143,7 @@ def _extremes(part: Sample) -> Sample:
     return run_by_run(lambda share: float(min(share, 1.0 - share) < 0.25), part)
 
 
-@study.cause("runs differ: in more than one of ten one flow or the other has less than a quarter while both send")
+@study.cause("runs differ: in more than one in ten, one flow or the other has less than a quarter while both send")
 def runs_differ(data: Data) -> Claim:
     return above(_extremes(second_share(data, "gap-gc", "ftp-2", BEFORE)), 0.1)
 

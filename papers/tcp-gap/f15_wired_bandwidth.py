@@ -149,7 +149,7 @@ def mesh_is_narrower(data: Data) -> Claim:
     return below(at(data, (5,))["5 Mbit/s"].goodput(variant="newreno"), 0.9 * 5_000.0 * 1_460 / 1_500)
 
 
-@study.cause("pacing itself costs some per cent: at 2 Mbit/s TCP-GAP carries less than NewReno")
+@study.cause("pacing itself costs a few per cent: at 2 Mbit/s TCP-GAP carries less than NewReno")
 def pacing_costs(data: Data) -> Claim:
     return below(gain(at(data, (2,))["2 Mbit/s"], name="gap"), 1.0)
 
@@ -159,7 +159,7 @@ def newreno_loses_more(data: Data) -> Claim:
     return above(_wide(data, "gap-gc") / _wide(data, "newreno"), 1.33)
 
 
-@study.cause("NewReno has to send less than one segment in a hundred again, so there is little to gain")
+@study.cause("NewReno retransmits less than one segment in a hundred, so there is little to gain")
 def little_lost(data: Data) -> Claim:
     return every(
         below({text: cells.measure(sent_again, variant="newreno") for text, cells in at(data, WIDE).items()}, 0.01)

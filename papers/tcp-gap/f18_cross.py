@@ -41,7 +41,7 @@ study = Study(
         "55,000.",
         "With both directions, FTP 1 and 3 run upwards and FTP 2 and 4 downwards, one of each on either line. The "
         "paper says that the first two of the flows get slightly less; in this order they are one of each direction, "
-        "so we check the upward ones, of which its explanation speaks, and the first two.",
+        "so we check the upward ones, which its explanation is about, and the first two.",
     ],
 )
 
@@ -172,12 +172,15 @@ def better_with_code(data: Data) -> Claim:
     return above(fairer(data.mixed, "gap-gc", "gap-code"), 0.0)
 
 
-@study.cause("with control both directions carry the same, 45 to 55 %: what is left is between flows of one direction")
+@study.cause(
+    "with control both directions carry the same, 45 to 55 %: the remaining difference is between flows of "
+    "one direction"
+)
 def within_a_direction(data: Data) -> Claim:
     return between(part(data, "gap-gc", UPWARD), 0.45, 0.55)
 
 
-@study.cause("NewReno is fair already among flows of one direction: its index is above 0.9")
+@study.cause("NewReno is already fair among flows of one direction: its index is above 0.9")
 def newreno_fair(data: Data) -> Claim:
     return every(fair({WAYS[way]: data[way].fairness(variant="newreno") for way in ("up", "down")}, 0.9))
 

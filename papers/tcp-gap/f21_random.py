@@ -104,7 +104,7 @@ def gap_slightly_less(data: Data) -> Claim:
 
 
 LONG, SHORT = 6, 3
-"""Hops from which a path counts as long, and up to which as short."""
+"""Minimum hops of a long path, and maximum hops of a short one."""
 
 
 def _starving_among(lengths: range) -> Callable[[Run], float]:
@@ -126,8 +126,8 @@ def _known(sample: Sample) -> Sample:
 
 
 @study.cause(
-    "it depends on the paths: over six and more hops more than half of NewReno's flows starve, over three at most less "
-    "than a quarter"
+    "it depends on the paths: over at least six hops more than half of NewReno's flows starve, over at most three "
+    "less than a quarter"
 )
 def long_paths_starve(data: Data) -> Claim:
     cells = data.networks.where(variant="newreno")
@@ -139,7 +139,7 @@ def long_paths_starve(data: Data) -> Claim:
     )
 
 
-@study.cause("hardly a flow starves with NewReno: less than one in a network")
+@study.cause("hardly any flow starves with NewReno: fewer than one per network")
 def hardly_any_starves(data: Data) -> Claim:
     return below(data.networks.measure(starving, variant="newreno"), 1.0)
 

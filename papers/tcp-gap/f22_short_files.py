@@ -50,7 +50,7 @@ def still(profile: Profile) -> Sweep:
 
 @study.sweep
 def alone(profile: Profile) -> Sweep:
-    """One of the flows, with no other beside it."""
+    """One of the flows alone."""
     flow = {f"flows[0].{key}": value for key, value in {**FILES, "mean_pause": "1s"}.items()}
     base = chain(profile, CHAIN_NODES, "down", **LENGTH).with_(**flow)
     return Sweep(variants=compared(base, "newreno"), runs=RUNS)
@@ -170,25 +170,25 @@ def authors_arithmetic(data: Data) -> Claim:
     return every(above(ratios(data, "gap-code", "gap-gc"), 1.0))
 
 
-@study.cause("NewReno has to send less than one segment in a hundred again, so there is little to gain")
+@study.cause("NewReno retransmits less than one segment in a hundred, so there is little to gain")
 def little_lost(data: Data) -> Claim:
     return every(below({p: data.chains.measure(sent_again, variant="newreno", mean_pause=p) for p in PAUSES}, 0.01))
 
 
-@study.cause("it is larger at the longest pause than at the shortest, but not from each to the next")
+@study.cause("it is larger at the longest pause than at the shortest, but does not grow from each to the next")
 def grows_by_the_ends(data: Data) -> Claim:
     first, *_, last = PAUSES
     return above(of(data, "gap", last) / of(data, "gap", first), 1.0)
 
 
 @study.cause(
-    "a flow is alone more often the longer the pauses, and NewReno is faster then: with no other beside it, one flow "
-    "carries at least three fifths of what two carry with pauses of 0.1 s"
+    "the longer the pauses, the more often a flow is alone, and NewReno is faster then: one flow alone carries at "
+    "least three fifths of what two carry with pauses of 0.1 s"
 )
 def faster_alone(data: Data) -> Claim:
     return above(file_goodput(data.alone) / of(data, "newreno", "100ms"), 0.6)
 
 
-@study.cause("both flows get their turns with NewReno, too: its index is above 0.95 for every pause")
+@study.cause("with NewReno, too, both flows get their turns: its index is above 0.95 for every pause")
 def newreno_even(data: Data) -> Claim:
     return every(fair({pause: index(data, "newreno", pause) for pause in PAUSES}, 0.95))

@@ -132,7 +132,7 @@ def near(run: Run) -> float:
 
 
 @study.cause(
-    "the flow with the shortest path loses by pacing: a file is sent before the gateway knows how fast it may be"
+    "the flow with the shortest path loses by pacing: a file is sent before the gateway knows how fast it may send"
 )
 def short_paths_lose(data: Data) -> Claim:
     return below(data.networks.measure(near, variant="gap") / data.networks.measure(near, variant="newreno"), 1.0)
@@ -143,7 +143,9 @@ def more_with_code(data: Data) -> Claim:
     return above(gain(data, "gap-code"), 1.1)
 
 
-@study.cause("files take longer on longer paths: the flow with the shortest has more than a third of the total of four")
+@study.cause(
+    "files take longer on longer paths: the flow with the shortest path has more than a third of the total of four"
+)
 def paths_differ(data: Data) -> Claim:
     def share(run: Run) -> float:
         return near(run) / (1e-3 * sum(per_file(run)) or math.nan)

@@ -1,8 +1,8 @@
 """Our own study: a pacing queue that stays short. Not from the paper.
 
-The paper's gateway queues as much as the receiver's window allows: on a slow path, seconds of data.
-With `gateway.sojourn` the gateway reduces advertised windows to the data that leaves its queue in a
-wired round trip and the longest wait of a packet. FQ-CoDel drops instead, before the radio's own queue.
+The paper's gateway queues as much as the receiver's window allows: on a slow path, seconds of data. With
+`gateway.sojourn` the gateway reduces advertised windows to the data that leaves its queue in a wired round trip plus
+the longest wait of a packet. FQ-CoDel drops instead, before the radio's own queue.
 """
 
 import math
@@ -46,8 +46,8 @@ study = Study(
         f"{RUNS} runs of {END_S:g} s, measured from {FROM_S:g} s on. Delay is the smoothed round trip of the senders, "
         "sampled each 100 ms: it includes what waits at the gateway. The 99th percentile is that of all samples of all "
         "flows of a run.",
-        "Receivers have a buffer of 64 segments; in one network windows are 4 MB, as those of receivers that adjust "
-        "them.",
+        "Receivers have a buffer of 64 segments; in one network windows are 4 MB, like those of receivers that "
+        "adjust them.",
     ],
 )
 
@@ -155,7 +155,7 @@ def shorter(data: Data) -> Claim:
 
 
 @study.check(
-    "With the paper's queue they are longer than NewReno's",
+    "With the paper's queue round trips are longer than NewReno's",
     paper=OUR_OWN,
     assumed="the 99th percentile on each network",
 )

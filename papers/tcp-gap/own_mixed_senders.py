@@ -1,8 +1,8 @@
 """Our own study: wireless senders with and without pacing side by side.
 
 A wireless sender that does not know TCP-GAP sends as it always did. The paper says that the gateway forwards its
-packets as they are, not what becomes of a paced flow beside it. Two parallel chains with both flows upwards, or one of
-them downwards.
+packets unchanged, but not what happens to a paced flow beside it. Two parallel chains with both flows upwards, or one
+of them downwards.
 """
 
 from fourhop import Scenario, Sweep
@@ -37,7 +37,7 @@ study = Study(
     source=f"our own study in the network of {PAPER}, figure 5",
     assumed=[
         *ASSUMED,
-        "A plain sender uses NewReno; the gateway is TCP-GAP's but for the case in which both are plain. With oncoming "
+        "A plain sender uses NewReno; the gateway is TCP-GAP's unless both senders are plain. With oncoming "
         "flows FTP 1 comes from the wire and is paced at the gateway.",
         f"{RUNS} runs of 11,000 packets each, of which the first eleventh is not measured.",
     ],
@@ -96,7 +96,7 @@ def does_not_starve(data: Data) -> Claim:
 
 
 @study.check(
-    "One paced sender of two is a gain already",
+    "One paced sender out of two is already a gain",
     paper="the gateway is compatible with senders that do not pace",
     assumed="both upwards: more in total than with two plain ones",
     because="gains_by_both",
@@ -106,8 +106,8 @@ def a_gain_already(data: Data) -> Claim:
 
 
 @study.cause(
-    "pacing gains where both do it: two paced senders carry more than two plain ones, and one beside a plain sender "
-    "has less than a fifth of both"
+    "pacing gains if both senders pace: two paced senders carry more than two plain ones, and one beside a plain "
+    "sender has less than a fifth of both"
 )
 def gains_by_both(data: Data) -> Claim:
     gain = data.up.goodput(variant="paced") / data.up.goodput(variant="plain")

@@ -35,7 +35,7 @@ WHERE = {"one": "one gateway", "two": "two gateways"}
 
 study = Study(
     "Flows through two gateways",
-    source=f"our own study; {PAPER}, section 4.4, speaks of it",
+    source=f"our own study; {PAPER}, section 4.4, mentions it",
     assumed=[
         *ASSUMED,
         "The parallel chains of figure 5, four hops each to a gateway of their own, 400 m apart; both are connected to "
@@ -75,7 +75,8 @@ def probes(cells: Cells) -> Sample:
 @study.check(
     "With two gateways goodput control never throttles",
     paper="it only works for flows passing the same gateway",
-    assumed="it throttles in every run with one gateway, and in none with two; so total and index are as without it",
+    assumed="it throttles in every run with one gateway, and in none with two; so total and index are the same as "
+    "without it",
 )
 def never_throttles(data: Data) -> Claim:
     same = fairer(data.two, "gap")

@@ -76,16 +76,18 @@ def counted(data: Data, network: str, name: str) -> Sample:
 
 @study.chart
 def held(data: Data) -> Chart:
-    """Most payload bytes waiting, of one flow and of all; packets that waited, and packets that left early."""
+    """Maximum payload bytes waiting, of one flow and of all; packets that waited, and packets that left early."""
     names = ("most_held_in_a_flow", "most_held", "waited", "early")
     rows = [(network, n, n * WINDOW, *(counted(data, network, name) for name in names)) for network, n in FLOWS.items()]
-    return table(["network", "flows", "advertised windows", "most of one flow", "most of all", "waited", "early"], rows)
+    return table(
+        ["network", "flows", "advertised windows", "maximum of one flow", "maximum of all", "waited", "early"], rows
+    )
 
 
 @study.chart
 def without_room(data: Data) -> Chart:
     """Two flows with buffer for both or for one: data that should have waited but found no room; goodput (kbit/s)."""
-    counted = {"without room": gateway("buffer_full"), "most held (B)": gateway("most_held")}
+    counted = {"without room": gateway("buffer_full"), "maximum queued (B)": gateway("most_held")}
     columns = {text: partial(Cells.measure, of=of) for text, of in counted.items()}
     return table_by(data.full, "variant", {**columns, "goodput": "goodput"}, heading="buffer")
 

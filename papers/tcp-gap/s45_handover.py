@@ -119,7 +119,7 @@ def learns(data: Data) -> Claim:
 
 
 @study.check(
-    "No handover interrupts it for long",
+    "No handover interrupts the connection for long",
     paper="times are not in the paper",
     assumed="our own: never 10 s without goodput, on average over the runs, download and upload",
 )

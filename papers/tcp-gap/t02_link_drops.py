@@ -172,7 +172,8 @@ def alike_before(data: Data) -> Claim:
 
 
 @study.cause(
-    "the MAC gives up less than a quarter of the packets that it does in the paper: the ratios are of small numbers"
+    "the MAC gives up less than a quarter as many packets as in the paper's table: the ratios are those of small "
+    "numbers"
 )
 def few(data: Data) -> Claim:
     def of(run: Run) -> float:

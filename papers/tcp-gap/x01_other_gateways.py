@@ -105,12 +105,12 @@ def helps_cubic(data: Data) -> Claim:
     return every({"fairer": even, "more": total}).or_partly(even)
 
 
-@study.cause("into the mesh NewReno without a pacing gateway is fair already: its index is above 0.95")
+@study.cause("into the mesh NewReno without a pacing gateway is already fair: its index is above 0.95")
 def fair_already(data: Data) -> Claim:
     return fair(data.down.fairness(variant="newreno"), 0.95)
 
 
-@study.cause("NewReno has to send less than one segment in a hundred again: what pacing waits is wasted")
+@study.cause("NewReno retransmits less than one segment in a hundred: the time that pacing waits is wasted")
 def little_lost(data: Data) -> Claim:
     return below(data.down.measure(sent_again, variant="newreno"), 0.01)
 

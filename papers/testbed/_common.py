@@ -71,11 +71,10 @@ ASSUMED = (
     "The receivers need 4 dB more than theory, which makes them as sensitive as the card's data sheet "
     "says (-85 dBm at 11 "
     "Mbit/s). People in the hallway make the channel fade with 5 Hz.",
-    "TCP as in Linux 2.4, but for its recovery by SACK, as the paper says Reno: an initial window of 3 "
+    "TCP as in Linux 2.4, except for its recovery by SACK, because the paper says Reno: an initial window of 3 "
     "segments of 1448 B "
-    "(time stamps), a first time-out of 3 s and then of 200 ms above the round trip at least, acknowledgements "
-    "delayed by "
-    "40 ms at most, and 64 kB in flight.",
+    "(time stamps), a first time-out of 3 s, later ones of at least 200 ms above the round trip, acknowledgements "
+    "delayed by at most 40 ms, and 64 kB in flight.",
     "HELLO_STRENGTH_THRESHOLD, which the paper does not state, is half-way in decibels between "
     "neighbours and neighbours' "
     "neighbours. Routing finds lost links by HELLO messages alone, as the kernel's driver reported no failed frames.",

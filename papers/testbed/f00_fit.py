@@ -170,7 +170,7 @@ def distances(data: Data) -> Chart:
 
 @study.chart
 def throughput(data: Data) -> Chart:
-    """Throughput in kbit/s of the hallway that is used, that of the paper, and what ARF or RTS make of it."""
+    """Throughput in kbit/s of the hallway that is used, of the paper's, and of the hallway with ARF or RTS."""
     best = name(EXPONENT, RICIAN_K_DB)
     rows = [
         (
@@ -214,7 +214,7 @@ def only_neighbours(data: Data) -> Claim:
 
 
 @study.check(
-    "The four throughputs do not decide how strong the direct path is",
+    "The four throughputs do not determine how strong the direct path is",
     paper="not in the paper",
     assumed="at the exponent that is used, distances of 12 dB and more differ by less than 0.05",
 )
@@ -259,7 +259,7 @@ def a_compromise(data: Data) -> Claim:
     assumed="each within 10 %; partly: their distance below 0.15",
     because="a_compromise",
     why="in all hallways a segment occupies the channel once for each hop; we think that the laptops had less "
-    "than an equal share over two hops because hosts, too, took time for each packet",
+    "than an equal share over two hops because hosts also took time for each packet",
 )
 def comes_close(data: Data) -> Claim:
     best = name(EXPONENT, RICIAN_K_DB)

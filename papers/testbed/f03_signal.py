@@ -1,9 +1,8 @@
 """Signal strength of a node that walks away and comes back, raw and smoothed.
 
-The paper smooths with a weight of 0.25 for the newest HELLO. A smaller weight takes out more of the fading and follows
-the walk later, so what a weight is worth shows in how far the average is from the strength without fading. An average
-takes steps that are smaller than those of the raw values even where these are nothing but noise, which therefore shows
-nothing.
+The paper smooths with a weight of 0.25 for the newest HELLO. A smaller weight removes more of the fading but follows
+the walk later, so the measure of a weight is the distance of the average from the strength without fading. Smaller
+steps than those of the raw values show nothing: an average has them even where the raw values are nothing but noise.
 """
 
 from __future__ import annotations
@@ -131,14 +130,14 @@ def _lag_alone(data: Data) -> Sample:
 
 
 @study.cause(
-    "where nothing fades the average is as far off: it lags behind the walk by more than it takes out of fading"
+    "where nothing fades the average is as far off: its lag behind the walk exceeds what it removes of the fading"
 )
 def lags_behind(data: Data) -> Claim:
     return above(_lag_alone(data) - _off(data, 1), 0.0)
 
 
 @study.check(
-    "The average is nearer to the strength without fading than the raw value",
+    "The average is closer to the strength without fading than the raw value is",
     paper="the raw value fluctuates at short time scales; the average damps that and better tracks the movement",
     assumed="root mean square over the walk",
     because="lags_behind",
@@ -150,7 +149,7 @@ def calmer(data: Data) -> Claim:
 @study.check(
     "A weight of 0.25 is better than one of 0.05",
     paper="preliminary experiments showed good results with it",
-    assumed="our own: nearer to the strength without fading",
+    assumed="our own: closer to the strength without fading",
 )
 def weight(data: Data) -> Claim:
     return below(_off(data, 2) - _off(data, 2, 0.05), 0.0)

@@ -122,7 +122,7 @@ def gain(data: Data) -> Chart:
 
 @study.chart_each(
     {
-        "ways": ("static", "Goodput beside Reno's of what the paper may have meant, over fixed routes."),
+        "ways": ("static", "Goodput relative to Reno's of what the paper may have meant, over fixed routes."),
         "ways_with_aodv": ("aodv", "The same with AODV."),
     }
 )
@@ -157,7 +157,7 @@ def _no_way(data: Data, protocol: str) -> Claim:
 
 
 @study.cause(
-    "no round trip that the paper may have divided, nor a small window beside pacing, makes RBP that much better"
+    "neither a round trip that the paper may have divided nor a small window besides pacing makes RBP that much better"
 )
 def no_way(data: Data) -> Claim:
     return _no_way(data, "static")
@@ -168,7 +168,7 @@ def no_way_with_aodv(data: Data) -> Claim:
     return _no_way(data, "aodv")
 
 
-@study.cause("over fixed routes even a window of four segments, which limits what is under way, gains less than 15 %")
+@study.cause("over fixed routes even a window of four segments, which limits the data in flight, gains less than 15 %")
 def little_to_gain(data: Data) -> Claim:
     return every(below({n: gain for n, gain in by_way(data, "static", "w4").items() if n != "2 hops"}, 1.15))
 

@@ -52,8 +52,8 @@ study = Study(
     assumed=[
         "Chains of nodes 200 m apart at 11 Mbit/s with RTS, as in the paper's simulation; 8 runs of 60 s, the first "
         "tenth not measured; a window of at most 20 segments; every segment is acknowledged.",
-        "The power received over one hop is the same in all steps. From the third step on, noise is 10 dB below it, "
-        "of which 11 Mbit/s need 4.",
+        "The power received over one hop is the same in all steps. From the third step on, noise is 10 dB below it; "
+        "11 Mbit/s need 4 dB.",
         "Interference reaches farther because of an exponent of 2.7 in place of 4, as indoors: the second node is 8.1 "
         "dB weaker than the first, not 12 dB.",
         "Fading: Rice with 6 dB, caused by people who walk around the nodes (5 Hz). Routes are fixed up to this step.",
@@ -150,7 +150,7 @@ def runs_differ(data: Data) -> Claim:
     return Claim("wider than 10 % at some length", any(width > 0.1 for width in widths.values()), measured)
 
 
-@study.cause("while routes are fixed RBP has no gain over 4 hops that interference could take")
+@study.cause("while routes are fixed RBP has no gain over 4 hops that interference could remove")
 def no_gain_before(data: Data) -> Claim:
     return below(ahead(data, "modulation", 4, "rbp"), 1.1)
 
@@ -185,7 +185,7 @@ def ahead(data: Data, step: str, hops: int, transport: str) -> Sample:
 
 
 @study.check(
-    "Far interference alone takes most of RBP's gain over 4 hops",
+    "Far interference alone removes most of RBP's gain over 4 hops",
     paper="suspects it first",
     assumed="at least 10 % before, below 5 % after; partly: less than before",
     because="no_gain_before",

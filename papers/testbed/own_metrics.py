@@ -16,7 +16,7 @@ from ._common import ASSUMED, PAPER, PLAIN, SPEEDS, aware, hallway, radio, walki
 HOPS = 4
 
 BY_FRAMES: Mapping[str, Any] = {**PLAIN, "link_layer_detection": True}
-"""AODV with HELLO messages whose links also break by lost frames."""
+"""AODV with HELLO messages whose links also break when frames are lost."""
 
 ROUTING: Mapping[str, Mapping[str, Any]] = {
     "hops": BY_FRAMES,
@@ -45,11 +45,11 @@ study = Study(
     profiles=("standard",),
     assumed=[
         *ASSUMED,
-        "AODV by hops, ETX and ETT has the testbed's HELLO messages, and its links break by lost frames, too: of the "
-        "two variants of plain AODV in `s32_flaps` the better one. Signal strength is as in the paper.",
+        "AODV by hops, ETX and ETT has the testbed's HELLO messages, and its links also break when frames are lost: "
+        "the better of the two variants of plain AODV in `s32_flaps`. Signal strength is as in the paper.",
         "All data has one rate, so that ETT orders paths as ETX does.",
-        "Fixed routes are of the mean strength before fading, by hops and by the definition of ETX: the share of data "
-        "frames and acknowledgements that arrive.",
+        "Fixed routes follow from the mean strength before fading, by hops and by the definition of ETX: the share "
+        "of data frames and acknowledgements that arrive.",
     ],
 )
 
@@ -70,7 +70,7 @@ def walks(profile: Profile) -> Sweep:
 
 @study.sweep
 def same_rate(profile: Profile) -> Sweep:
-    """Standing, with broadcasts at the rate of data."""
+    """A client that stands still, with broadcasts at the rate of data."""
     made = {
         name: hallway(profile, HOPS, routing=dict(ROUTING[name]), radio=radio(basic_rate="11Mbps"))
         for name in ("hops", "etx")
@@ -161,7 +161,7 @@ def strength_is_calmer(data: Data) -> Claim:
 
 
 @study.check(
-    "At one rate ETT is ETX",
+    "At a single rate ETT equals ETX",
     paper="ETX times the size of a packet over the rate of the link",
     assumed="the same throughput within 10 % on a walk; standing, nothing comes through with either",
 )
@@ -169,13 +169,15 @@ def at_one_rate_the_same(data: Data) -> Claim:
     return about(data.walks.goodput(variant="ett") / data.walks.goodput(variant="etx"), 1.0, 0.1)
 
 
-@study.cause("broadcasts at the basic rate hide the losses of data: sent at its rate, they let AODV find the laptops")
+@study.cause(
+    "broadcasts at the basic rate hide the losses of data: sent at the data rate, they let AODV find the laptops"
+)
 def probes_reach_too_far(data: Data) -> Claim:
     at, slow = data.same_rate, data.standing
     return every(above({NAMES[n]: at.goodput(variant=n) - slow.goodput(variant=n) for n in ("hops", "etx")}, 0.0))
 
 
-@study.cause("by ETX search after search ends at the next hop that has just failed")
+@study.cause("with ETX, search after search ends at the next hop that has just failed")
 def the_same_neighbour_again(data: Data) -> Claim:
     changes, searches = (
         {name: data.walks.column(column, variant=name) for name in ("etx", "ssa")}

@@ -71,7 +71,7 @@ def _in_words(ms: float) -> float | str:
 
 @study.chart
 def table_2(data: Data) -> Chart:
-    """Time from the first request to the reply in ms. A search that never ended counts in median and largest alone."""
+    """Time from the first request to the reply in ms. A search that never ended counts only in median and maximum."""
     rows: list[tuple[object, ...]] = []
     for hops in HOPS:
         rows.append((f"{hops} hops, the paper", *PAPER_MS[hops], "40 of 40"))
@@ -123,7 +123,7 @@ def the_ring_does_it(data: Data) -> Claim:
     return above(share_below(data, "wait", 4, 320.0), 0.5)
 
 
-@study.cause("each request is heard so surely that hardly any search of the whole network needs a second one")
+@study.cause("requests are received so reliably that hardly any search of the whole network needs a second one")
 def few_are_lost(data: Data) -> Claim:
     return above(share_below(data, "wait", 4, 320.0), 0.9)
 
@@ -133,7 +133,7 @@ def few_are_lost(data: Data) -> Claim:
     paper="up to 0.97, 3.2 and 5.2 s",
     assumed="the longest of forty over 4 hops takes at least a second",
     because="few_are_lost",
-    why="no other node sends here; a search of seconds must have lost several messages in a row",
+    why="no other node sends here; a search of seconds must have lost several consecutive messages",
 )
 def some_take_long(data: Data) -> Claim:
     longest = times(data, "ring", 4)[-1]

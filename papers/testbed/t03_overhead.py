@@ -64,7 +64,7 @@ def table_3(data: Data) -> Chart:
     return table(list(names), rows)
 
 
-@study.cause("HELLO messages alone are more here than all control packets that the paper's sniffer heard")
+@study.cause("here HELLO messages alone outnumber all control packets that the paper's sniffer heard")
 def hellos_alone(data: Data) -> Claim:
     """Section 6.9 of RFC 3561 has each laptop send one a second."""
     sent = {n: data.tests.counter("route", ("hellos_sent",), variant=f"{n} hops") for n in HOPS}

@@ -1,4 +1,4 @@
-"""Round trips of ping with one request under way, 64 and 1024 bytes, over 2, 3 and 4 hops."""
+"""Round trips of ping with one outstanding request, 64 and 1024 bytes, over 2, 3 and 4 hops."""
 
 from fourhop import Sweep
 from fourhop.study import (
@@ -31,7 +31,7 @@ study = Study(
     profiles=("standard",),
     assumed=[
         *ASSUMED,
-        "The least pause between two requests is 20 ms: the paper says only that one was under way at a time.",
+        "The minimum pause between two requests is 20 ms: the paper says only that one was outstanding at a time.",
         "Hosts take only 25 us for a packet in each direction.",
     ],
 )

@@ -130,13 +130,13 @@ def ticks(data: Data) -> Chart:
     return table(["hops", "the paper", "fine clock", *CLOCKS.values(), "ideal radio"], rows)
 
 
-@study.cause("the ideal radio gives pacing no advantage either that the hallway could take")
+@study.cause("the ideal radio gives pacing no advantage, either, that the hallway could remove")
 def nothing_to_lose(data: Data) -> Claim:
     return every(below({f"{n} hops": on_the_ideal(data, n) for n in (3, 4)}, 1.1))
 
 
 @study.check(
-    "The hallway takes the advantage that pacing has on the ideal radio",
+    "The hallway removes the advantage that pacing has on the ideal radio",
     main=True,
     paper="10 to 50 % from three hops on in simulation, none in the hallway",
     assumed="over 3 and 4 hops at least 10 % on the ideal radio and less than 5 % in the hallway",
@@ -150,8 +150,8 @@ def contrast(data: Data) -> Claim:
 @study.check(
     "Pacing has no advantage",
     paper="none: 4.21 / 4.69, 2.13 / 2.22, 1.31 / 1.44, 1.08 / 1.24 Mbit/s",
-    assumed="at no length a gain of 5 % or more; partly: at three of four lengths. By itself this says nothing of the "
-    "hallway, as pacing may have no advantage anywhere: the contrast is a check of its own",
+    assumed="at no length a gain of 5 % or more; partly: at three of four lengths. By itself this says nothing "
+    "about the hallway, as pacing may have no advantage anywhere: the contrast is a separate check",
 )
 def no_advantage(data: Data) -> Claim:
     claims = below({f"{n} hops": gain(data, n) for n in HOPS}, 1.05)
@@ -171,7 +171,7 @@ def not_the_ticks(data: Data) -> Claim:
 
 
 @study.cause(
-    "rounded up to ticks, intervals would hold every length to one segment in 10 ms, far below the paper's one hop"
+    "rounded up to ticks, intervals would limit every length to one segment per 10 ms, far below the paper's one hop"
 )
 def one_a_tick(data: Data) -> Claim:
     return below(data.clocks.goodput(variant="up, 1 hops"), 0.5 * RBP[1])

@@ -29,7 +29,7 @@ def test_cells_are_chosen_by_short_names(parallel: SweepResult) -> None:
         cells.where(transport="reno")
     with pytest.raises(FourhopError, match=r"found no varied key named 'hops', allowed: transport, radio\.rate"):
         cells.where(hops=1)
-    with pytest.raises(FourhopError, match="found 2 points, allowed: one; say also transport"):
+    with pytest.raises(FourhopError, match="found 2 points, allowed: one; also select transport"):
         cells.goodput()
     with pytest.raises(FourhopError, match="found no flow 'upper', allowed: flow-1, flow-2"):
         cells.goodput("upper", transport="vegas")

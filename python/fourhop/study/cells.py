@@ -310,7 +310,7 @@ class Cells:
             first = chosen[0].parameters
             open_ = [key for key in self.keys if any(cell.parameters[key] != first[key] for cell in chosen)]
             raise FourhopError(
-                f"sweep {self._name}: found {len(chosen)} points, allowed: one; say also {', '.join(open_)}"
+                f"sweep {self._name}: found {len(chosen)} points, allowed: one; also select {', '.join(open_)}"
             )
         return self._part(chosen)._opened()[0]
 

@@ -240,7 +240,7 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
 def ordered(samples: Sequence[tuple[str, Sample]]) -> Claim:
     """Each sample's mean is above the next one's: the largest comes first."""
     if len(samples) < 2:
-        raise ValueError("an order needs two samples at least")
+        raise ValueError("an order needs at least two samples")
     pairs = {
         f"{one} over {other}": above(first - second, 0.0)
         for (one, first), (other, second) in itertools.pairwise(samples)

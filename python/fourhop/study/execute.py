@@ -58,12 +58,12 @@ class Job:
 
     @property
     def most(self) -> int:
-        """Most runs of a point."""
+        """Maximum number of runs of a point."""
         return self.sweep.wanted
 
     @property
     def runs(self) -> int:
-        """Number of runs; with a precision target, the least number."""
+        """Number of runs; with a precision target, the minimum."""
         return len(self.sweep.points) * (self.sweep.replications if self.sweep.target is None else 3)
 
     @property

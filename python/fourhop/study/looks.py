@@ -28,7 +28,7 @@ LOOKS = (0.25, 0.5, 1.0)
 """Shares of the runs at which looks are taken."""
 
 LEAST = 3
-"""Fewest runs for a look: the interval of two is almost useless."""
+"""Minimum number of runs for a look: the interval of two is almost useless."""
 
 EXPONENT = 3.0
 """Exponent of the spending function: little is spent early, so that the last look loses little."""
@@ -39,7 +39,7 @@ class Look:
     """A number of runs, and the level of intervals at it."""
 
     runs: int
-    """Most runs per point."""
+    """Maximum number of runs per point."""
     confidence: float
     """Level of each interval at this look; those of all looks hold together with 95 %."""
 

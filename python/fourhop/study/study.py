@@ -54,7 +54,7 @@ QUICK_S = 10.0
 """Longest simulated time of a run in a quick study, unless its flows start or stop later."""
 
 QUICK_RUNS, QUICK_POINTS = 2, 8
-"""Most replications per point in a quick study; a sweep with more points than `QUICK_POINTS` has one run of each."""
+"""Maximum replications per point in a quick study; a sweep with more points than `QUICK_POINTS` has one run of each."""
 
 QUICK_PACKETS = 10
 """Packets per batch in a quick study."""

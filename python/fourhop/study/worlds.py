@@ -119,7 +119,7 @@ ALL = "all"
 
 
 def chosen(names: Sequence[str]) -> tuple[World, ...]:
-    """The worlds of these names, in the order of `WORLDS`, after unmodified ns-2.35, with which others are compared.
+    """The worlds with these names, in the order of `WORLDS`, after unmodified ns-2.35, with which others are compared.
 
     Raises `FourhopError` for an unknown name.
     """

@@ -96,7 +96,7 @@ def gain(data: Data) -> Claim:
 
 
 @study.check(
-    "2 is the best window",
+    "A window of 2 is the best",
     paper="best at 2",
     assumed="ahead of every other window; partly: ahead of every window from 5 on",
     because={"ns2": "timers", "standard": "routing"},

@@ -66,7 +66,7 @@ def heavier(profile: Profile) -> Sweep:
 
 @study.sweep
 def sensed(profile: Profile) -> Sweep:
-    """Standard TCP where the medium is busy while any sensed frame is on the air, and where it is not, as in ns-2."""
+    """Standard TCP with a medium that is busy while any sensed frame is on the air, and without, as in ns-2."""
     return Sweep(figure5(profile), {"radio.energy_detection": [False, True]}, runs=20)
 
 

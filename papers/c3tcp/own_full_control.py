@@ -86,7 +86,7 @@ def keeps(data: Data) -> Claim:
 
 @study.check_each(
     WITHOUT,
-    "C3TCP is standard TCP where {}",
+    "C3TCP behaves like standard TCP where {}",
     paper="not in the paper",
     assumed="goodput over the whole run within 3 % of standard TCP's, longest queue of node 2 with UDP within 15 %; "
     "partly: the goodput",

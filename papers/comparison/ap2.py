@@ -231,7 +231,7 @@ def results(data: Data, kind: str) -> Chart:
         )  # fmt: skip
     beside = LABELS[BESIDE.get(kind, "cubic")]
     columns = ["transport", "goodput / best of five", "lowest", f"p95 round trip / {beside}'s", "highest"]
-    return table([*columns, "Jain's index", "sent again"], rows)
+    return table([*columns, "Jain's index", "retransmitted"], rows)
 
 
 AIMS: Mapping[str, tuple[float, float, float, float]] = {

@@ -256,7 +256,7 @@ def by_hops(data: Data) -> Chart:
     rows = [(str(n), len(both(mbps, n)), *(f"{of(both(mbps, n)):.2f}" for of in (off, bias))) for n in several]
     whole = both(mbps)
     rows.append(("all", len(whole), f"{off(whole):.2f}", f"{bias(whole):.2f}"))
-    return table(["hops", "pairs", "off by, median", "predicted / measured, median"], rows)
+    return table(["hops", "pairs", "median error factor", "median predicted / measured"], rows)
 
 
 @study.chart
@@ -267,7 +267,7 @@ def by_assumption(data: Data) -> Chart:
         ends: mbps for ends, mbps in rates(data.pairs).items() if all(ends in other for other in others.values())
     }
     rows = [(label, *_of(both(mbps))) for label, mbps in {"as it is": as_it_is, **others}.items()]
-    return table(["assumption", "off by, median", "predicted / measured, median", "rank correlation"], rows)
+    return table(["assumption", "median error factor", "median predicted / measured", "rank correlation"], rows)
 
 
 def _of(pairs_: Pairs) -> tuple[str, ...]:
@@ -280,7 +280,7 @@ def by_competition(data: Data) -> Chart:
     alone, shared = rates(data.pairs), rates(data.beside)
     rows = [(f"{a} to {b}", f"{alone[a, b]:.1f}", f"{mbps:.1f}", f"{mbps / alone[a, b]:.2f}")
             for (a, b), mbps in shared.items() if (a, b) in alone]  # fmt: skip
-    return table(["pair", "alone (Mbit/s)", "with another", "share"], rows)
+    return table(["pair", "alone (Mbit/s)", "with another (Mbit/s)", "share"], rows)
 
 
 @study.chart

@@ -21,7 +21,7 @@ LABELS = {rate: f"UDP {rate.removesuffix('kbps')} kbit/s" for rate in (*RATES, *
 BEFORE, DURING, AFTER = (15.0, 30.0), (40.0, 60.0), (70.0, 90.0)
 """Measured intervals in s. The last 50 samples span six seconds."""
 
-# A TCP flow of 100 kbit/s: a segment of 1460 B each 116.8 ms. The pacing interval stays what it is before the first
+# A TCP flow of 100 kbit/s: a segment of 1460 B every 116.8 ms. The pacing interval remains that from before the first
 # sample, as no delay is short enough to be one; round trips and their variation are still measured.
 FIXED: Mapping[str, Any] = {"first_interval": "116.8ms", "delay_limit": "1ns", "release": "gate"}
 

@@ -43,7 +43,7 @@ from ._several import ASSUMED_COUNT
 FLOWS = {f"FTP {number}": f"FTP {number}" for number in range(1, 7)}
 SEEDS = 5
 
-# Nodes a side, and which rows and columns, from the one nearest to the other three senders to the farthest.
+# Nodes per side, and which rows and columns, from the one nearest to the other three senders to the farthest.
 GRIDS = {
     "5 x 5, middle": (5, (1, 2, 3)),
     "5 x 5, far side": (5, (2, 3, 4)),

@@ -121,7 +121,7 @@ def networks(data: Data) -> Chart:
             newreno, ap = one(network.where(variant="newreno")), one(network.where(variant="ap"))
             kept = sum(goodputs(ap)) / sum(goodputs(newreno))
             rows.append((seed, paths(newreno), f"{starving(newreno):.0f}", f"{starving(ap):.0f}", f"{percent(kept)} %"))
-    return table(["seed", "hops of the pairs", "starve, NewReno", "starve, TCP-AP", "gain in total"], rows)
+    return table(["seed", "hops of the pairs", "starving, NewReno", "starving, TCP-AP", "gain in total"], rows)
 
 
 @study.cause("networks differ, and the paper shows one: in some of these NewReno starves four to six flows")

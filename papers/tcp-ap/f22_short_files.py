@@ -41,8 +41,8 @@ CHANGES: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
 }
 """Settings that might keep NewReno from using the other flow's pauses, and a wait that is short enough for TCP-AP."""
 
-# Ten runs of 5,500 packets make up the paper's 55,000; the first of eleven parts of each is not measured. They are runs
-# of their own: the time with a file on its way has no batches.
+# Ten runs of 5,500 packets make up the paper's 55,000; the first of eleven parts of each is not measured. They are
+# separate runs: the time with a file on its way has no batches.
 LENGTH = {**STEADY, "packets": 5_500}
 
 LONGER_PAUSES = {pause: PAUSES[pause] for pause in ("0s", "200ms", "800ms")}

@@ -143,7 +143,7 @@ def two_flows(data: Data) -> Chart:
         for name, label in NAMES.items():
             cells = data.flows.where(variant=f"{name}, {key}")
             rows.append((network, label, cells.goodput(), cells.fairness(), in_ms(cells), cells.measure(again, "%")))
-    return table(["network", "transport", "goodput (kbit/s)", "Jain's index", "age (ms)", "sent again (%)"], rows)
+    return table(["network", "transport", "goodput (kbit/s)", "Jain's index", "age (ms)", "retransmitted (%)"], rows)
 
 
 @study.chart
@@ -154,7 +154,7 @@ def values(data: Data) -> Chart:
         for n in LONG[:2]:
             cells = data.ours.where(variant=name, hops=n)
             rows.append((name, n, cells.goodput(), in_ms(cells), cells.measure(again, "%")))
-    return table(["ATP", "hops", "goodput (kbit/s)", "age (ms)", "sent again (%)"], rows)
+    return table(["ATP", "hops", "goodput (kbit/s)", "age (ms)", "retransmitted (%)"], rows)
 
 
 @study.check(

@@ -139,7 +139,7 @@ def routes_undo_it(data: Data) -> Claim:
 
 
 @study.check(
-    "It costs much of the goodput",
+    "Neighbourhood RED costs much of the goodput",
     paper="42 % less aggregate goodput where it achieves optimal fairness",
     assumed="a fifth to three fifths less on each network, over static routes; partly: on two of three",
 )
@@ -163,7 +163,7 @@ def pacing_carries_more(data: Data) -> Claim:
 
 
 @study.check(
-    "TCP-AP shares at least as evenly",
+    "TCP-AP shares at least as evenly as NewReno over neighbourhood RED",
     paper="improves both fairness and goodput without provoking packet losses",
     assumed="our own: asymmetric chains and grid, static routes, an index at most 0.03 lower; partly: one of them",
 )

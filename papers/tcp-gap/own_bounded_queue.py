@@ -132,7 +132,7 @@ def same_goodput(data: Data) -> Claim:
 
 
 @study.check(
-    "A queue of 50 ms is as fair",
+    "A queue of 50 ms is as fair as the paper's queue",
     paper=OUR_OWN,
     assumed="an index at most 0.02 smaller on each network with several flows",
 )

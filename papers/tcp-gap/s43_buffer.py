@@ -100,12 +100,12 @@ def connections(data: Data) -> Chart:
     return table(["flows seen", "closed", "silent"], rows)
 
 
-@study.check("No flow holds more than its advertised window", paper="at maximum awnd packets")
+@study.check("No flow queues more than its advertised window", paper="at maximum awnd packets")
 def flow_bound(data: Data) -> Claim:
     return every({name: below(_largest(counted(data, name, "most_held_in_a_flow")), WINDOW + 1.0) for name in FLOWS})
 
 
-@study.check("All flows together hold no more than the sum of their windows", paper="the sum of all awnd")
+@study.check("All flows together queue no more than the sum of their windows", paper="the sum of all awnd")
 def sum_bound(data: Data) -> Claim:
     return every(
         {name: below(_largest(counted(data, name, "most_held")), n * WINDOW + 1.0) for name, n in FLOWS.items()}

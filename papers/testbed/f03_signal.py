@@ -121,7 +121,7 @@ def _lag_alone(data: Data) -> Sample:
         points = runs[run.seed]
         average, last, squares = _mean_at(points[0][0]), points[0][1], []
         for time_s, raw, _ in points:
-            if raw != last:  # a HELLO has come
+            if raw != last:  # a HELLO has arrived
                 average, last = average + 0.25 * (_mean_at(time_s) - average), raw
             squares.append((average - _mean_at(time_s)) ** 2)
         return math.sqrt(statistics.fmean(squares))

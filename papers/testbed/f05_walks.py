@@ -173,7 +173,7 @@ def fast(data: Data) -> Claim:
 
 
 @study.check(
-    "Slow and medium clients have more than a standing one",
+    "Slow and medium clients have more throughput than a standing one",
     paper="higher: they begin at the server",
     assumed="slow and medium at 2, 3 and 4 hops; partly: at four of the six",
 )
@@ -187,7 +187,7 @@ def walking_has_more(data: Data) -> Claim:
 
 
 @study.check(
-    "The fast client has less than the slow one, and the difference grows with the chain",
+    "The fast client has less than the slow one, and the difference grows with the length of the chain",
     paper="18, 23 and 26 %",
     assumed="each within 10 percentage points of that; partly: it has less at every length",
     because="loses_less_time",

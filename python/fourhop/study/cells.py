@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 KBPS = "kbit/s"
 
-# Most bytes of time series kept in memory.
+# Maximum bytes of time series kept in memory.
 _RECENT_BYTES = 64 << 20
 
 # Columns of the tables with their unit for readers and the factor to convert them.

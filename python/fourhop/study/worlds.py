@@ -89,7 +89,7 @@ def _unpaced(scenarios: Sequence[Mapping[str, Any]]) -> str:
         gateway = each.get("gateway", {}).get("kind")
         return gateway == "gap" or any(flow["transport"].startswith("tcp-ap") for flow in flows)
 
-    return "" if any(map(paces, scenarios)) else "nothing has this arithmetic"
+    return "" if any(map(paces, scenarios)) else "no flow or gateway uses this arithmetic"
 
 
 STATIC_ROUTES = Part("static-routes", "static routes", {"routing.protocol": "static"}, _moving)

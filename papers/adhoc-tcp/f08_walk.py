@@ -98,7 +98,9 @@ def _most(data: Data, kind: str, column: str) -> Sample:
 
 
 @study.check(
-    "Fewer time-outs than with SACK", paper="fewer", assumed="partly: with the receiver alone or with both ends"
+    "Ad hoc TCP has fewer time-outs than SACK",
+    paper="fewer",
+    assumed="partly: with the receiver alone or with both ends",
 )
 def timeouts(data: Data) -> Claim:
     sack = data.way.column("timeouts", transport="sack")
@@ -107,14 +109,14 @@ def timeouts(data: Data) -> Claim:
     return full.or_partly(receiver)
 
 
-@study.check("Fewer fast retransmits than with SACK", paper="fewer")
+@study.check("Ad hoc TCP has fewer fast retransmits than SACK", paper="fewer")
 def fast_retransmits(data: Data) -> Claim:
     both = [data.way.column("fast_retransmits", transport=name) for name in ("adhoc-tcp", "sack")]
     return below(both[0] - both[1], 0.0)
 
 
 @study.check(
-    "The delimiter limits the window where that of SACK grows",
+    "The delimiter limits the window where SACK's grows",
     paper="adwin controlled; SACK almost always limited by its congestion window",
     assumed="means over the walk: at most 3 segments advertised, and SACK's congestion window larger",
 )
@@ -147,6 +149,8 @@ def _sensible(data: Data, kind: str) -> Sample:
     return data.way.over_time(column, "flow-1", WALK_FROM, WALK_UNTIL, part, transport=kind)
 
 
-@study.check("There are zero-window advertisements", paper="occasional", assumed="at least one per run on average")
+@study.check(
+    "The receiver sends zero-window advertisements", paper="occasional", assumed="at least one per run on average"
+)
 def closed(data: Data) -> Claim:
     return above(_most(data, "adhoc-tcp", "zwas"), 1.0)

@@ -65,7 +65,7 @@ def goodput(data: Data) -> Chart:
 
 
 @study.check(
-    "Both ends together have the best throughput",
+    "Ad hoc TCP at both ends has the best throughput",
     paper="best of the three",
     assumed="ahead of both others; partly: of SACK",
     because={"ns2": "small_window", "standard": "equation_4"},
@@ -77,7 +77,7 @@ def best_throughput(data: Data) -> Claim:
 
 
 @study.check(
-    "Both ends together have the best goodput",
+    "Ad hoc TCP at both ends has the best goodput",
     paper="best of the three",
     assumed="ahead of both; partly: of SACK",
     because="nothing_lost",

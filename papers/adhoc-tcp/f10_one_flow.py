@@ -95,7 +95,7 @@ def more(data: Data) -> Claim:
 
 
 @study.check(
-    "Its normalized goodput is up to 15 % above that of SACK",
+    "Ad hoc TCP's normalized goodput is up to 15 % above that of SACK",
     main=True,
     paper="at most 15 %",
     assumed="largest gain over the speeds 12 to 18 %; partly: above SACK at some speed",

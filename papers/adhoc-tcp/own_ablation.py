@@ -159,7 +159,7 @@ def breaks(data: Data) -> Claim:
 
 
 @study.check(
-    "The sender's part carries more among nodes that move",
+    "With the sender's part ad hoc TCP carries more among nodes that move",
     paper="probes instead of back-off; the receiver alone carries less at high speed (figure 10)",
     assumed="one flow at 30 m/s: without the sender less",
 )

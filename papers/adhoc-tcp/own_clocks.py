@@ -86,7 +86,7 @@ def ahead(data: Data) -> Claim:
 
 @study.check(
     "If the clock is one second ahead, the freezer no longer acts",
-    paper="the freezing timer is SFLD + 5 FLDD, of which an offset enlarges the first",
+    paper="the freezing timer is SFLD + 5 FLDD; an offset enlarges SFLD",
     assumed="fewer than a tenth of the zero-window advertisements with clocks that agree",
 )
 def silent(data: Data) -> Claim:

@@ -101,7 +101,7 @@ def unsteadiness(cells: Cells, when: tuple[float, float]) -> Sample:
 
 @study.check_each(
     BOTH,
-    "{} has about 27 % more than standard TCP",
+    "{} carries about 27 % more than standard TCP",
     main=True,
     paper="around 27 %",
     assumed="over the whole run, within 15 % of the ratio; partly: more by any amount",
@@ -114,7 +114,7 @@ def gains(data: Data, name: str) -> Claim:
 
 @study.check_each(
     BOTH,
-    "With UDP, {} has more than standard TCP",
+    "With UDP, {} carries more than standard TCP",
     paper="standard TCP congests the path in this time",
     assumed="from 16 to 30 s: at least 10 % more; partly: more by any amount",
     because="no_window",

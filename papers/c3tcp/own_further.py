@@ -124,7 +124,7 @@ def shares(data: Data, name: str) -> Claim:
 
 @study.check_each(
     BOTH,
-    "{}: a flow to a moving node retransmits less than standard TCP",
+    "{}: a flow to a moving node retransmits less than with standard TCP",
     paper="not in the paper",
     assumed="at most half the retransmitted segments, with at least 90 % of the goodput; partly: fewer",
     because="small_windows_cost",

@@ -108,7 +108,7 @@ def numbers(data: Data) -> Chart:
 
 @study.check_each(
     BOTH,
-    "Among moving nodes {} has more than standard TCP",
+    "Among moving nodes {} carries more than standard TCP",
     paper="good agreement with the string, where it has around 27 % more",
     assumed="goodput of the TCP flows together: at least 10 % more; partly: at least as much, within 5 %",
     because="measured_windows_cost",

@@ -253,7 +253,7 @@ def spaces(data: Data) -> Claim:
     return above(together(*([longest(cell(data, n, name)) for n in there] for name in ("rbp", "ap"))), 2.0)
 
 
-@study.cause("RBP shares as NewReno does, whose window it has: Jain's index differs by less than a tenth on average")
+@study.cause("RBP shares like NewReno, whose window it has: Jain's index differs by less than a tenth on average")
 def shares_as_newreno(data: Data) -> Claim:
     return between(indices(data, "rbp") - indices(data, "newreno"), -0.1, 0.1)
 

@@ -124,7 +124,7 @@ def costs(data: Data) -> Claim:
     return below(beside(data, "paced"), 0.67)
 
 
-@study.check("Without the variation of round trips it costs nothing", paper=OUR_OWN, main=True)
+@study.check("Without the variation of round trips, pacing costs nothing", paper=OUR_OWN, main=True)
 def variation(data: Data) -> Claim:
     return above(beside(data, "steady"), 1.0)
 

@@ -174,7 +174,8 @@ def lost_with_the_route(data: Data) -> Claim:
 
 
 @study.cause(
-    "at 250 kbit/s both flows together exceed what the middle node carries: datagrams are lost on lasting routes, too"
+    "at 250 kbit/s both flows together exceed what the middle node carries: datagrams are lost on routes that never "
+    "break, too"
 )
 def exceeds_the_middle(data: Data) -> Claim:
     return above(lost(data.still, RATES[-1]), 1.0)

@@ -252,7 +252,7 @@ def unfair_by_broken_routes(data: Data) -> Claim:
     )
 
 
-@study.cause("which flow is ahead changes: in windows of 50 s the index is lower than in windows of 300 s")
+@study.cause("the flow that is ahead changes: in windows of 50 s the index is lower than in windows of 300 s")
 def takes_turns(data: Data) -> Claim:
     cells = data.moments.by("variant")
     gains = {

@@ -96,7 +96,11 @@ def below_one(data: Data) -> Claim:
     return _below_one(data, "ap")
 
 
-@study.check("The same holds in the authors' code", paper="between zero and one", assumed="as above")
+@study.check(
+    "With the authors' code, too, the variation stays between zero and one",
+    paper="between zero and one",
+    assumed="as above",
+)
 def code_below_one(data: Data) -> Claim:
     return _below_one(data, "ap-code")
 

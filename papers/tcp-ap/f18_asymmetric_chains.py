@@ -201,7 +201,7 @@ def ap_fairer(data: Data) -> Claim:
 
 
 @study.check(
-    "The same holds for the authors' code",
+    "The authors' code is also much fairer than NewReno, though the short flow has more",
     paper="significantly better fairness, not equal shares",
     assumed="as above",
     why={"standard": NOT_STARVED},
@@ -222,7 +222,7 @@ def ap_delayed(data: Data) -> Claim:
 
 
 @study.check(
-    "The same holds with delayed ACKs for the authors' code",
+    "With delayed ACKs both flows of the authors' code also get about the same",
     paper="similar goodput of both",
     assumed="as above",
     why=SHORT_IS_SLOWED,

@@ -180,7 +180,7 @@ def newreno_starves(data: Data) -> Claim:
 
 
 @study.check(
-    "TCP-AP starves none",
+    "TCP-AP starves no flow",
     paper="none of the ten",
     assumed="fewer than one flow in two networks; partly: fewer than half as many as NewReno starves",
     because="none_in_some",
@@ -190,7 +190,7 @@ def ap_starves_none(data: Data) -> Claim:
 
 
 @study.check(
-    "The authors' code starves none",
+    "The authors' code starves no flow",
     paper="none of the ten",
     assumed="as above",
     because="none_in_some_of_code",
@@ -210,7 +210,7 @@ def ap_fairer(data: Data) -> Claim:
 
 
 @study.check(
-    "The same holds for the authors' code",
+    "The authors' code is also much fairer",
     paper="significantly better fairness, better still with delayed ACKs",
     assumed="as above",
     because="higher_in_some",

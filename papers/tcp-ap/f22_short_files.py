@@ -150,7 +150,7 @@ def ap_grows(data: Data) -> Claim:
 
 
 @study.check(
-    "NewReno does not",
+    "The goodput of NewReno does not grow with the pauses",
     paper="does not change",
     assumed="at 1 s within 10 % of that without pauses; partly: it grows less than TCP-AP's does",
     because="faster_alone",
@@ -161,7 +161,7 @@ def newreno_does_not(data: Data) -> Claim:
 
 
 @study.check(
-    "Both are fair with pauses",
+    "TCP-AP and NewReno are fair with pauses",
     paper="near-optimal for all pauses above 0",
     assumed="index above 0.95",
     because="runs_are_short",
@@ -237,7 +237,7 @@ def ap_without_pauses(data: Data) -> Claim:
 
 
 @study.check(
-    "Delayed ACKs increase both, with the same pattern",
+    "Delayed ACKs increase the goodput of both, with the same pattern",
     paper="more averaged goodput, the same qualitative results",
     assumed="at every pause, and the goodput of TCP-AP grows with the pause; partly: at three quarters of the pauses",
     why=DELAYED_COSTS,

@@ -91,7 +91,7 @@ def takes_most(data: Data, name: str) -> Claim:
 
 
 @study.check(
-    "One of two NewReno flows takes most too",
+    "One of two NewReno flows also takes most of the bandwidth",
     paper="typical of NewReno, even against NewReno",
     assumed="the larger share over pieces of 30 s is at least two thirds; partly: 60 %",
     why={"standard": "flows hold the middle node for shorter times where routes do not break by mistake"},

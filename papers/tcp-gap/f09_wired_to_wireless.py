@@ -12,7 +12,7 @@ study = one_flow("One flow, wired to wireless", figure=9, direction="down")
 
 
 @study.check(
-    "Both are within 3 % on fewer than four hops",
+    "TCP-GAP and NewReno are within 3 % of each other on fewer than four hops",
     paper="3 % at most",
     assumed="on each of 1, 2 and 3 hops; partly: on two of them",
     because=["not_with_code", "gains_already"],

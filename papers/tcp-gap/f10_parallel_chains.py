@@ -169,7 +169,7 @@ def control_costs_nothing_alike(data: Data) -> Claim:
 
 
 @study.check(
-    "Between flows of the same direction control gains nothing",
+    "Between flows of the same direction goodput control gains nothing",
     paper="nothing: the text compares all flows, its title names oncoming ones",
     assumed="our own: downwards, with control among all flows, the total is smaller, and the index gains less than "
     "0.05",

@@ -70,7 +70,7 @@ def goodput(data: Data, way: str) -> Chart:
 
 
 @study.check(
-    "TCP-GAP carries more than NewReno in all three",
+    "TCP-GAP carries more than NewReno in all three cases",
     paper="considerably more",
     assumed="upwards, downwards and both ways; partly: two of the three",
     because={"ns2": ["more_with_code", "gain_is_routes"], "standard": "routes_hold"},
@@ -81,7 +81,7 @@ def gap_more(data: Data) -> Claim:
 
 
 @study.check(
-    "TCP-GAP is fairer than NewReno in all three",
+    "TCP-GAP is fairer than NewReno in all three cases",
     paper="considerably fairer",
     assumed="its index above NewReno's; partly: upwards and downwards",
     because=["newreno_fair", "even_when_still"],
@@ -190,7 +190,7 @@ def even_with_code(data: Data) -> Claim:
     return every(fair({WAYS[way]: data[way].fairness(variant="gap-code") for way in ("up", "down")}, 0.99))
 
 
-@study.cause("with the arithmetic of the authors' code TCP-GAP carries more than NewReno in all three")
+@study.cause("with the arithmetic of the authors' code TCP-GAP carries more than NewReno in all three cases")
 def more_with_code(data: Data) -> Claim:
     return every(above({text: gain(data[way], name="gap-code") for way, text in WAYS.items()}, 1.0))
 

@@ -73,7 +73,7 @@ def newreno_starves(data: Data) -> Claim:
 
 
 @study.check(
-    "TCP-GAP starves none",
+    "TCP-GAP starves no flow",
     paper="each flow gets a part of the bandwidth",
     assumed="fewer than one flow in two networks; partly: fewer than half as many as NewReno",
     because="none_starves_with_code",
@@ -144,7 +144,7 @@ def hardly_any_starves(data: Data) -> Claim:
     return below(data.networks.measure(starving, variant="newreno"), 1.0)
 
 
-@study.cause("with the arithmetic of the authors' code fewer than one flow starves in two networks")
+@study.cause("with the arithmetic of the authors' code fewer than one flow per two networks starves")
 def none_starves_with_code(data: Data) -> Claim:
     return below(data.networks.measure(starving, variant="gap-code"), 0.5)
 

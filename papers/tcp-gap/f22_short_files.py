@@ -113,7 +113,7 @@ def gap_grows(data: Data, name: str) -> Claim:
 
 
 @study.check(
-    "NewReno does not",
+    "The goodput of NewReno does not grow with the pauses",
     paper="remains unchanged",
     assumed="at 1 s within 10 % of that at 0.1 s; partly: it grows less than TCP-GAP's does",
     because="faster_alone",

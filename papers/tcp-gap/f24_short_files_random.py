@@ -138,7 +138,7 @@ def short_paths_lose(data: Data) -> Claim:
     return below(data.networks.measure(near, variant="gap") / data.networks.measure(near, variant="newreno"), 1.0)
 
 
-@study.cause("with the arithmetic of the authors' code TCP-GAP has more than 10 % more")
+@study.cause("with the arithmetic of the authors' code TCP-GAP carries more than 10 % more")
 def more_with_code(data: Data) -> Claim:
     return above(gain(data, "gap-code"), 1.1)
 

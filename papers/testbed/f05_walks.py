@@ -125,7 +125,7 @@ def loses_less_time(data: Data) -> Claim:
 
 
 @study.check(
-    "Throughput of a standing client falls with every hop",
+    "The throughput of a standing client falls with every hop",
     paper="2.22, 1.44 and 1.24 Mbit/s, to which the radio is fitted",
     assumed="each within 10 %; partly: each below the previous one",
     why="the fit is a compromise: too high over two and three hops, too low over four (`f00_fit`)",

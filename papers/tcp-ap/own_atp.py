@@ -46,10 +46,10 @@ OURS: Mapping[str, Mapping[str, Any]] = {
     "as it is": {},
     "rises by 5 % of the difference": SLOWER_RISE,
     "rises by half the difference": {"atp.increase_by": "50%"},
-    "rises only if twice the rate is offered": {"atp.increase_over": "100%"},
+    "rises only if twice is offered": {"atp.increase_over": "100%"},
     "averages of the newest delay alone": {"atp.smoothing": "0%"},
     "averages with 95 % of the old": {"atp.smoothing": "95%"},
-    "an idle node reports its own transmission": {"atp.idle_factor": 1},
+    "an idle node tells its own transmission": {"atp.idle_factor": 1},
     "epochs of 0.5 s": {"atp.epoch": "500ms"},
 }
 """The values that descriptions of ATP leave open, each changed alone; the epoch is theirs."""

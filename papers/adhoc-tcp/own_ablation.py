@@ -1,4 +1,4 @@
-"""Effects of the parts of ad hoc TCP: rater, delimiter, freezer, sender, each off in turn, beside SACK with window 2.
+"""Effects of the parts of ad hoc TCP: rater, delimiter, freezer, sender, each off in turn, and SACK with window 2.
 
 The paper evaluates the whole, and the receiver alone. Equation 4 does not say what to do with fractions of a segment.
 If they are cut off and W_max is 3, the window is 3 only while a packet is as fast as the fastest, so two variants round

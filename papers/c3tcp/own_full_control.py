@@ -18,9 +18,9 @@ LOCAL = {
 
 UNAWARE = {"relay": ("node 2 takes no part", 1), "receiver": ("the receiver takes no part", 3)}
 """Nodes that know nothing of C3TCP."""
-OPTIONS = {"strip": "drops options", "pass": "passes them on"}
+OPTIONS = {"strip": "drops options", "pass": "passes options on"}
 
-WITHOUT = {f"{who}-{rule}": f"{UNAWARE[who][0]}, {told}" for who in UNAWARE for rule, told in OPTIONS.items()}
+WITHOUT = {f"{who}-{rule}": f"{UNAWARE[who][0]} and {what}" for who in UNAWARE for rule, what in OPTIONS.items()}
 
 LABELS = {
     **{name: VARIANTS.labels[name] for name in ("standard", "c3")},

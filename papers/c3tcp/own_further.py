@@ -19,7 +19,7 @@ study = Study(
     "Longer strings, several flows, a moving node",
     source=f"{PAPER}; our own study",
     assumed=[
-        "Everything but the network as in figure 5; AODV and ARP where a node moves.",
+        "Everything except the network is as in figure 5; AODV and ARP where a node moves.",
         "Several flows: two parallel strings of four hops 400 m apart.",
         "The moving node is the receiver: it walks along a string of seven hops and back at 10 m/s.",
     ],

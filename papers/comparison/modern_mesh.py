@@ -3,7 +3,7 @@
 The papers' radios sent one packet per frame, on one channel, out of one drop-tail queue. Here they are 802.11n with
 aggregates and block acknowledgements, two per node, with FQ-CoDel before each, and the TCP to beat is the CUBIC of
 kernels, with RACK-TLP and HyStart++. `modern_steps` goes from the papers' mesh to this one, one change at a time, and
-shows what decides.
+shows which changes matter.
 """
 
 from collections.abc import Callable

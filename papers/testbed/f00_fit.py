@@ -62,7 +62,7 @@ study = Study(
         "logarithm of the ratio of our throughput to the paper's, so 0.05 is about 5 %.",
         "Section 4: only neighbours are in range of each other. A direct flow over two spacings decides which "
         "exponents "
-        "this leaves: one that carries half a megabit a second is in range. HELLO messages, at 1 Mbit/s, reach "
+        "this leaves: one that carries half a megabit per second is in range. HELLO messages, at 1 Mbit/s, reach "
         "farther in "
         "all of these hallways, which is what the paper's threshold is for.",
         f"Searched on a grid: exponents {_listed(EXPONENTS)}; direct path {_listed(RICIAN_K)} dB over the "

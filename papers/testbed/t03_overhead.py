@@ -66,7 +66,7 @@ def table_3(data: Data) -> Chart:
 
 @study.cause("here HELLO messages alone outnumber all control packets that the paper's sniffer heard")
 def hellos_alone(data: Data) -> Claim:
-    """Section 6.9 of RFC 3561 has each laptop send one a second."""
+    """Section 6.9 of RFC 3561 has each laptop send one per second."""
     sent = {n: data.tests.counter("route", ("hellos_sent",), variant=f"{n} hops") for n in HOPS}
     test = {n: run_by_run(lambda hellos: SHARE * hellos, each) for n, each in sent.items()}
     return every({f"{n} hops": above(each, CONTROL[n]) for n, each in test.items()})

@@ -128,7 +128,7 @@ def test_the_command_takes_an_address(cluster: Daemons, fourhop: Command, tmp_pa
 
 def test_another_engine_is_refused(cluster: Daemons, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runfile, "build", lambda: "0123456789abcdef")
-    with pytest.raises(fourhop.FourhopError, match=r"found the engine .* allowed: .*0123456789abcdef as here"):
+    with pytest.raises(fourhop.FourhopError, match=r"found the engine .* allowed: .*0123456789abcdef, the engine here"):
         fourhop.sweep(BASE, HOPS, client=cluster.address)
 
 

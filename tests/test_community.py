@@ -142,7 +142,7 @@ def test_what_cannot_be_chosen_is_said(tmp_path: Path) -> None:
     matrix = put(tmp_path, "matrix.csv", "x,a,b\na,,2\nb,3,\n")
     with pytest.raises(FourhopError, match=r"matrix\.csv: found a matrix; name its values with --values"):
         read([matrix])
-    with pytest.raises(FourhopError, match=r"found neither links nor a place for a"):
+    with pytest.raises(FourhopError, match=r"found neither links nor a position for a"):
         imported(put(tmp_path, "bare.csv", "name,x,y\na,,\nb,1,1\n"))
     with pytest.raises(FourhopError, match=r"cannot be read: No such file"):
         read([tmp_path / "none.json"])

@@ -37,7 +37,7 @@ def test_a_meshviewer_file_becomes_a_scenario(tmp_path: Path) -> None:
     assert "1 link whose ends are not among the nodes: b-nobody" in left
     assert "nodes without a link to another node of the mesh: host alone, host server" in left
     assert "2 nodes in other components" in left
-    assert "places of 1 node, drawn amid the neighbours: host d" in missing
+    assert "positions of 1 node, drawn between the neighbours: host d" in missing
     assert "1 link measured in one direction; the other is assumed equal: host c-host d" in missing
     assert "2 nodes joined by cable count as 1 node: host a" in assumed
     assert "1 link with directions that differ by more than 20 %: host b-host c" in assumed
@@ -107,7 +107,7 @@ def test_a_table_of_places(tmp_path: Path) -> None:
     assert document["wired"]["gateways"] == [0]
     assert "unknown columns: colour" in said(made, "left out")
     assert document["radios"] == [{"channel": 1, "nodes": [0, 3]}, {"channel": 6, "nodes": [0, 1, 2]}]
-    assert "channels of 1 node; 6, as most have, is taken: barn" in said(made, "missing")
+    assert "channels of 1 node; 6, the most common, is assumed: barn" in said(made, "missing")
     assert "1 link between nodes on different channels" in said(made, "left out")
     assert made.scenario.flows_without_path() == []
 
@@ -146,7 +146,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("t.csv", "a,b\n1,2\n", "t.csv: line 1: found a, b, allowed: columns `name` and `x`, `y` or `lat`, `lon`; or"),
     ("t.csv", "name,x,y\na,0\n", "t.csv: line 2: found 2 fields, allowed: 3, as in line 1"),
     ("t.csv", "name,x,y\na,0,zero\n", "t.csv: line 2, y: found 'zero', allowed: a number from -1e+06 to 1e+06 m"),
-    ("t.csv", "name,x,y\na,0,\n", "t.csv: line 2, y: found nothing, allowed: both of x and y, or none"),
+    ("t.csv", "name,x,y\na,0,\n", "t.csv: line 2, y: found nothing, allowed: both x and y, or neither"),
     ("t.csv", "name,x,y\na,0,0\na,1,1\n", "t.csv: line 3, name: found 'a' for the second time, allowed: each"),
     ("s.csv", "x,a,b\na,,200\nb,3,\n", "s.csv: line 2, column b: found '200', allowed: a number from -30 to 100 dB"),
     ("s.csv", "x,a,a\na,,2\na,3,\n", "s.csv: line 1: found 'a' twice, allowed: each name once"),
@@ -204,7 +204,7 @@ def test_places_that_radio_does_not_reach_are_dropped(tmp_path: Path) -> None:
     left = said(made, "left out")
     assert "positions of 1 node, up to 111 km from a neighbour; radio reaches 8 km: host b" in left
     assert "farther than 8 km from the neighbours of its neighbours: host d" in left
-    assert "places of 3 nodes" in said(made, "missing")
+    assert "positions of 3 nodes" in said(made, "missing")
     assert len(tomllib.loads(made.toml)["losses"]) == 5
 
 
@@ -213,7 +213,7 @@ def test_points_without_a_place_are_left_out_where_places_alone_decide(tmp_path:
     points = [{"type": "Feature", "geometry": each, "properties": {}} for each in at]
     points.append({"type": "Feature", "geometry": POINT_AT, "properties": {"name": "lost"}})
     made = imported(put(tmp_path, "p.json", {"type": "FeatureCollection", "features": points}))
-    assert "1 node without a place: no links were measured: lost" in said(made, "left out")
+    assert "1 node without a position: no links were measured: lost" in said(made, "left out")
     assert len(made.network.nodes) == 3
 
 

@@ -58,7 +58,7 @@ def test_a_link_that_is_as_good_as_can_be_has_12_db_however_long_it_is(tmp_path:
     nodes = [node("a"), node("b", 50.03)]
     made = imported(put(tmp_path, "m.json", {"nodes": nodes, "links": [link("a", "b", 1.0, 1.0)]}), gateways=["a"])
     assert [entry["snr"] for entry in tomllib.loads(made.toml)["losses"]] == ["12.0dB"]
-    assert "as good as the distance says, and 12 dB over noise at least" in said(made, "assumed")
+    assert "as good as the distance says, and at least 12 dB above noise" in said(made, "assumed")
 
 
 def test_pairs_that_were_not_measured_follow_set(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_two_points_with_places_are_enough(tmp_path: Path) -> None:
     ]
     made = imported(put(tmp_path, "p.json", {"type": "FeatureCollection", "features": features}))
     assert list(made.network.nodes) == ["a", "b"]
-    with pytest.raises(FourhopError, match="found neither links nor a place for lost"):
+    with pytest.raises(FourhopError, match="found neither links nor a position for lost"):
         imported(put(tmp_path, "p.json", {"type": "FeatureCollection", "features": features[1:]}))
 
 

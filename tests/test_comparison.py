@@ -155,7 +155,7 @@ def test_the_command(fourhop: Command, chain: Path, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["chain.toml"], "give two scenarios, or a key to vary"),
-        (["chain.toml", "chain.toml"], "a file is named twice"),
+        (["chain.toml", "chain.toml"], "a file is given twice"),
         (["chain.toml", "--vary", "transport"], "--vary: found 'transport', allowed: KEY=VALUES"),
         (["chain.toml", "--vary", "tcp.window=[2"], "--vary: tcp.window: "),
         (["chain.toml", "--vary", "tcp.window={from=2}"], "found a range without to"),

@@ -140,7 +140,7 @@ def test_several_values_of_a_key_are_shown(
     assert {x for line in drawn[0].lines for x in line.x} == {1.0, 2.0}
     for where, said in (
         ("transport=newreno,cubic", "found no point with transport='cubic', allowed: transport: newreno, tcp-ap"),
-        ("transport", "--where: found 'transport', allowed: KEY=VALUES, as transport=cubic,bbr"),
+        ("transport", "--where: found 'transport', allowed: KEY=VALUES, such as transport=cubic,bbr"),
     ):
         refused = fourhop("plot", folder, "--where", where)
         assert (refused.returncode, said in refused.stderr) == (2, True), refused.stderr

@@ -82,13 +82,13 @@ def test_every_point_has_the_same_seeds() -> None:
         ({"tcp.windw": [2]}, "sweep: over.tcp.windw: found an unknown key"),
         ({"tcp.window": []}, "sweep: over.tcp.window: found no value, allowed: at least one"),
         ({"tcp.window": 5}, "sweep: over.tcp.window: found 5, allowed: a list or a range of values"),
-        ({"tcp.window": [2, 2]}, "sweep: over.tcp.window: found a value twice, allowed: each once"),
+        ({"tcp.window": [2, 2]}, "sweep: over.tcp.window: found a value twice, allowed: each value once"),
         ({"tcp.window": [None]}, "sweep: over.tcp.window: found a NoneType, allowed: strings"),
         ({"seed": [1, 2]}, "sweep: over.seed: found a key that cannot be varied"),
         ({"flows[*].window": [2]}, "found a scenario without [[flows]]"),
         (
             {"transport": ["vegas"], "traffic.transport": ["reno"]},
-            "sweep: traffic.transport: found traffic.transport, which another key varies too, allowed: a key once",
+            "sweep: traffic.transport: found traffic.transport, which another key also varies, allowed: each key once",
         ),
     ],
 )
@@ -127,7 +127,7 @@ def test_other_contradictions_are_named() -> None:
         Sweep(None, {}, {}, {"line": SHORT})  # type: ignore[call-arg]
     with pytest.raises(fourhop.FourhopError, match=r"lists of different lengths: 2 of tcp\.window, 1 of radio\.rate"):
         Sweep(SHORT, {}, {"tcp.window": [1, 2], "radio.rate": ["2Mbps"]})
-    with pytest.raises(fourhop.FourhopError, match="a key that over has too"):
+    with pytest.raises(fourhop.FourhopError, match="a key that is also in over"):
         Sweep(SHORT, {"tcp.window": [1]}, {"tcp.window": [1]})
     with pytest.raises(fourhop.FourhopError, match="runs: found 0"):
         Sweep(SHORT, runs=0)
@@ -323,12 +323,12 @@ BASE = 'scenario = "chain.toml"\n'
         (BASE + 'runs = "5"', 's.toml: runs: found "5", allowed: a whole number'),
         (BASE + "runs = true", "s.toml: runs: found true, allowed: a whole number"),
         (BASE + 'runs = 5\nprecision = "5%"', "s.toml: runs, precision: found both"),
-        (BASE + "max_runs = 5", "s.toml: max_runs: found a key without precision"),
+        (BASE + "max_runs = 5", "s.toml: max_runs: found this key without precision"),
         (BASE + 'precision = "500%"', "s.toml: precision: found '500%', allowed: a share"),
         ("runs = \n", "s.toml:1:8: found a text that is not TOML, allowed: a sweep in TOML (Invalid value)"),
         (
             'scenario = "nowhere.toml"',
-            's.toml: scenario: found "nowhere.toml", allowed: a scenario file, beside s.toml',
+            's.toml: scenario: found "nowhere.toml", allowed: a scenario file in the folder of s.toml',
         ),
         (BASE + "[over]\ntcp.window = 5", "s.toml: over.tcp.window: found 5, allowed: a list, or { from"),
         (BASE + "[over]\ntcp.window = { from = 1 }", "s.toml: over.tcp.window: found a range without to"),

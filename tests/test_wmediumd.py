@@ -124,7 +124,7 @@ def test_positions_as_mininet_wifi_writes_them() -> None:
         ("xg = 0.0", "xg 0.0", "net.cfg:15: model.xg: found 0.0, allowed: : or ="),
         ("xg = 0.0", "xg = maybe", "net.cfg:15: model.xg: found maybe, allowed: a value: "),
         ("xg = 0.0;\n};", "xg = 0.0;\n", "net.cfg:17: model: found the end of the file, allowed: a name, or }"),
-        ("path_loss_exp = 3.5", "path_loss_exp = %", "net.cfg:14: found '%', allowed: settings, as name = value;"),
+        ("path_loss_exp = 3.5", "path_loss_exp = %", "net.cfg:14: found '%', allowed: settings: name = value;"),
         ("enable_interference = true", "medium_array = (0, 1, 0)", "net.cfg:4: ifaces.medium_array: found 3 values, "),
     ],
 )  # fmt: skip
@@ -142,7 +142,7 @@ def test_errors_name_file_and_key(old: str, new: str, error: str) -> None:
 def test_links_that_cannot_be() -> None:
     for link, error in (
         ("(0, 3, 20)", "ifaces.links[0][1]: found 3, allowed: a whole number from 0 to 2"),
-        ("(0, 0, 20)", "ifaces.links[0][1]: found 0, allowed: another radio than the first"),
+        ("(0, 0, 20)", "ifaces.links[0][1]: found 0, allowed: a radio other than the first"),
         ("(0, 1)", "ifaces.links[0]: found 2 values, allowed: (from, to, SNR in dB)"),
         ("[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]", "allowed: at most 20 groups and lists"),
     ):

@@ -33,7 +33,7 @@ MOST_SEEDS = 20
 PRECISION = 0.02
 """Relative half-width that is good enough."""
 SEEDS_LIMIT = 10_000
-"""Most seeds accepted; more is a typing error."""
+"""Maximum number of seeds; a larger one is a typing error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Report:
     """Progress of a comparison."""
 
     done: int
-    """Entries with a row."""
+    """Number of entries that have a row."""
     total: int
     """Number of entries."""
     fraction: float

@@ -151,7 +151,7 @@ class Comparison:
         seeds = self.result.runs["seed"].unique().sort()
         return (
             f"difference: from {self.by} {self.against}, paired by seed ({seeds[0]} to {seeds[-1]}), ± half-width of "
-            "its 95 % interval, in parentheses where that holds zero; ratio: of the means, with its 95 % interval"
+            "its 95 % interval, in parentheses if that includes zero; ratio: of the means, with its 95 % interval"
         )
 
     def __str__(self) -> str:
@@ -210,7 +210,7 @@ def compare(
     """
     if isinstance(what, SweepResult):
         if over is not None:
-            raise FourhopError("compare: this sweep has run: leave out the keys to vary")
+            raise FourhopError("compare: this sweep has already run: leave out the keys to vary")
         result = what
     else:
         within("runs", runs, 2, RUNS_LIMIT)

@@ -47,7 +47,8 @@ def program(name: str = PROGRAM) -> Path:
     if named is not None:
         there = Path(named) if name == PROGRAM else Path(named).with_name(name)
         if not os.access(there, os.X_OK):
-            raise FourhopError(f"{VARIABLE}: found {named}, allowed: the path of the program {PROGRAM}, beside {name}")
+            also = "" if name == PROGRAM else f", with {name} beside it"
+            raise FourhopError(f"{VARIABLE}: found {named}, allowed: the path of {PROGRAM}{also}")
         return there
     clone = Path(__file__).resolve().parents[2]
     places = [Path(sys.executable).parent / name, clone / "target" / "release" / name]
@@ -57,8 +58,8 @@ def program(name: str = PROGRAM) -> Path:
     found = shutil.which(name)
     if found is None:
         raise FourhopError(
-            f"{name} is not installed: `make linux` in a clone of the repository builds it, and {VARIABLE} "
-            f"says where {PROGRAM} is if they are not there"
+            f"{name} is not installed: build it with `make linux` in a clone of the repository, or set {VARIABLE} "
+            f"to the path of {PROGRAM}"
         )
     return Path(found)
 
@@ -72,8 +73,8 @@ def traced(emulation: str | None = None) -> Path:
     states = [state for state in map(json.loads, said.splitlines()) if state["trace"] is not None]
     meant = [state for state in states if emulation in (None, state["id"])]
     if len(meant) != 1:
-        names = ", ".join(state["id"] for state in states) or "there is none"
-        found = f"{len(meant)} that write a trace" if emulation is None else f"{emulation!r}"
+        names = ", ".join(state["id"] for state in states) or "none is running"
+        found = f"{len(meant) or 'none'} that write a trace" if emulation is None else f"{emulation!r}"
         raise FourhopError(f"emulation: found {found}, allowed: one with --trace ({names})")
     return Path(meant[0]["trace"])
 
@@ -206,7 +207,7 @@ def emulate(
     Needs root and the program `fourhop-emulate`.
 
     Args:
-        scenario: The network. Its duration is ignored.
+        scenario: The network; its duration is ignored.
         tap: Let the kernels of the nodes route, over Ethernet, instead of the simulated network.
         flows: Run the flows of the scenario beside the programs.
         adhoc_receivers: Let every node receive as ad hoc TCP does, with the keys of `[adhoc_tcp]`.

@@ -5,19 +5,19 @@ from __future__ import annotations
 from fourhop.errors import FourhopError
 
 MIN_RUNS = 3
-"""Fewest runs before the stop rule applies: the interval of two runs is wide, but can be tiny by luck."""
+"""Minimum number of runs before the stop rule applies: the interval of two runs is wide, but can be tiny by luck."""
 
 MAX_RUNS = 100
 """Runs after which the stop rule gives up by default."""
 
 RUNS_LIMIT = 1_000_000
-"""Most runs of a scenario."""
+"""Maximum number of runs of a scenario."""
 
 JOBS_LIMIT = 1024
-"""Most runs at a time."""
+"""Maximum number of runs at a time."""
 
 POINTS_LIMIT = 1_000_000
-"""Most points of a sweep."""
+"""Maximum number of points of a sweep."""
 
 MAX_SEED = 2**53
 """Upper bound of seeds, so that JSON parsers of every language read them exactly."""

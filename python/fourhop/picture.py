@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 _WIDTH_IN = 6.8
 _HEIGHTS_IN = (2.6, 7.0)
-"""Least and greatest height of the picture."""
+"""Minimum and maximum height of the picture."""
 _LABELLED = 60
-"""Most nodes that have large numbers."""
+"""Maximum number of nodes for large numbers."""
 _NAMED_FLOWS = 7
-"""Most flows with their own colour and legend entry; if there are more, flows of the same hop count share them."""
+"""Maximum number of flows with their own colour and legend entry; if there are more, those with the same hop count
+share them."""
 _HOPS = ("#F5B041", "#EB7A27", "#D1382C", "#A31F67", "#6A2C91", "#1F1147")
 """Colours of flows by hop count, from 1 on, from light to dark; longer flows have the last one."""
 _LETTER_PT = 0.62
@@ -39,10 +40,10 @@ _NAME_PT = 6.0
 _BEND = 0.22
 """Twice the height of an arrow's arc, as a share of its length."""
 _SCALES_DB = (10.0, 20.0)
-"""Least and greatest upper end of the margin scale."""
+"""Minimum and maximum of the upper end of the margin scale."""
 
 MOST_SHOWN = 300
-"""Most nodes for which a notebook shows the picture of a scenario automatically."""
+"""Maximum number of nodes for which a notebook shows the picture of a scenario automatically."""
 
 Place = tuple[float, float]
 
@@ -55,7 +56,7 @@ class Network:
     places: list[Place]
     """Coordinates of the nodes with radios, in metres."""
     links: dict[tuple[int, int], float]
-    """Link margin in dB for each usable direction: power received at the second node over the least for a link."""
+    """Link margin in dB for each usable direction: power received at the second node above the minimum for a link."""
     flows: list[dict[str, Any]]
     """`name`, `from`, `to` (node numbers; `None` for a node without a radio) and `transport`."""
     gateways: list[int]
@@ -170,7 +171,7 @@ class Network:
         return arrows
 
     def _hops(self) -> dict[int, dict[int, int]]:
-        """For each end of a flow and each gateway: least number of links to every node that can be reached."""
+        """For each end of a flow and each gateway: minimum number of links to every reachable node."""
         beside: dict[int, list[int]] = {node: [] for node in range(len(self.places))}
         for a, b in self.links:
             beside[a].append(b)

@@ -78,7 +78,7 @@ def precision(share: str | float) -> float:
     except ValueError:
         value = math.nan
     if not 0.0 < value < 1.0:
-        raise FourhopError(f'precision: found {share!r}, allowed: a share between 0 % and 100 %, as "5%" or 0.05')
+        raise FourhopError(f'precision: found {share!r}, allowed: a share between 0 % and 100 %, such as "5%" or 0.05')
     return value
 
 

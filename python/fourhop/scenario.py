@@ -62,7 +62,7 @@ class Scenario:
             text: The scenario.
             file: Name of the text in error messages.
             format: Format of the text.
-            overrides: Keys to change, as `"radio.rate=11Mbps"`.
+            overrides: Keys to change, such as `"radio.rate=11Mbps"`.
             given_by: Name of the overrides in error messages.
 
         Raises:
@@ -97,7 +97,7 @@ class Scenario:
 
         Args:
             path: The TOML file.
-            overrides: Keys to change, as `"radio.rate=11Mbps"`.
+            overrides: Keys to change, such as `"radio.rate=11Mbps"`.
 
         Raises:
             ScenarioError: A key or value is not allowed; each problem names file, line and key.
@@ -124,8 +124,8 @@ class Scenario:
         Args:
             path: The list; its coordinates are in metres.
             transport: Transport of its TCP flows, `newreno` if not given.
-            duration: Simulated time, as `"100s"`.
-            overrides: Keys to change, as `"radio.rate=11Mbps"`.
+            duration: Simulated time, such as `"100s"`.
+            overrides: Keys to change, such as `"radio.rate=11Mbps"`.
 
         Returns:
             The scenario, with the profile `ns2`.
@@ -144,7 +144,7 @@ class Scenario:
         Args:
             hops: Number of links, 1 or more.
             transport: Transport of the flow (`catalog()["transports"]` lists them).
-            spacing: Distance between neighbours, as `"200m"`.
+            spacing: Distance between neighbours, such as `"200m"`.
             keys: Keys and sections of a scenario, in every constructor: `duration="100s"`, `profile="standard"`,
                 `radio={"rate": "11Mbps"}`. The duration is 100 s and the profile `ns2` if not given.
 
@@ -235,11 +235,11 @@ class Scenario:
     ) -> Scenario:
         """Return a connected network of nodes placed at random in a rectangle, with flows between random pairs.
 
-        Every seed draws another network; set `topology.seed` to fix it.
+        Every seed draws a different network; set `topology.seed` to fix it.
 
         Args:
             nodes: Number of nodes.
-            width: Width of the rectangle, as `"600m"`.
+            width: Width of the rectangle, such as `"600m"`.
             height: Height of the rectangle.
             pairs: Number of flows.
             transport: Transport of the flows.
@@ -256,8 +256,8 @@ class Scenario:
         """Return a network with each node at a given position.
 
         Args:
-            positions: `(x, y)` per node with units, as `("200m", "0m")`.
-            keys: As in `chain`; give the traffic as `flows=[{"from": 0, "to": 1, "transport": "newreno"}]`.
+            positions: `(x, y)` per node with units, such as `("200m", "0m")`.
+            keys: As in `chain`; give the traffic by `flows=[{"from": 0, "to": 1, "transport": "newreno"}]`.
 
         >>> places = [("0m", "0m"), ("200m", "0m")]
         >>> flows = [{"from": 0, "to": 1, "transport": "newreno"}]

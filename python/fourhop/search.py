@@ -62,8 +62,8 @@ def best_rate(
     Args:
         scenario: The network, or the name of its file; its other flows stay as they are.
         flow: Number of the flow, from 0 in the order of the scenario.
-        from_bps: Least rate of payload in bit/s.
-        to_bps: Largest rate of payload in bit/s; by default the bit rate of the radio.
+        from_bps: Lowest payload rate in bit/s.
+        to_bps: Highest payload rate in bit/s; by default the bit rate of the radio.
         payload_bytes: Payload of a datagram in bytes.
         loss_bound: Largest share of the offered payload that may be lost, 0 to 1; with 1, goodput alone decides.
         trials: Number of rates to try; each narrows the interval to 0.618 of its width.
@@ -71,7 +71,7 @@ def best_rate(
 
     Returns:
         The rates tried, in the order of the search, and the best of those that lose no more than `loss_bound`, or
-        `None` if all lose more. Rates and goodputs in bit/s, losses as shares from 0 to 1.
+        `None` if all lose more. Rates and goodputs are in bit/s, losses are shares from 0 to 1.
 
     Raises:
         FourhopError: An argument cannot be used.

@@ -25,7 +25,7 @@ WIDTH = 120
 _UNITS = {"_bps": (" kbit/s", 1e-3), "_s": (" s", 1.0)}
 # Prefix of times shown in milliseconds.
 _MILLISECONDS = "rtt_"
-# Most rows printed.
+# Maximum number of rows printed.
 _ROWS = 100
 _NOTE = "±: half-width of the 95 % interval. The frame itself has the columns that .columns names, in bit/s and s."
 

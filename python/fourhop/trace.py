@@ -44,7 +44,7 @@ class Request:
     folder: str | Path
     """Folder for the tables; with several runs, each seed has a folder inside it."""
     start: str | None = None
-    """Start of the trace, as `"10s"`; the start of the run if not given."""
+    """Start of the trace, such as `"10s"`; the start of the run if not given."""
     end: str | None = None
     """End of the trace; the end of the run if not given."""
     nodes: Sequence[int | str] | None = None
@@ -53,7 +53,7 @@ class Request:
     """Trace only frames, packets and segments of these flows, by number or name; if not given, trace all, including
     those of no flow."""
     last: str | None = None
-    """Keep only this much of the end, as `"60s"`, in one folder per second."""
+    """Keep only the end of the trace, such as its last `"60s"`, in one folder per second."""
 
     def native(self, own: str = "") -> _Native:
         """Arguments for the simulator; `own` is the subfolder of this run."""
@@ -89,7 +89,7 @@ def _nanoseconds(what: str, text: str | None) -> int | None:
     try:
         return round(seconds(text) * 1e9)
     except ValueError:
-        raise FourhopError(f'{what}: found {text!r}, allowed: a time, as "10s"') from None
+        raise FourhopError(f'{what}: found {text!r}, allowed: a time, such as "10s"') from None
 
 
 class Trace:
@@ -159,7 +159,7 @@ def follow(
 
     Args:
         folder: folder of the trace.
-        last: most existing parts to yield.
+        last: maximum number of existing parts to yield.
         ended: whether to stop; a complete trace ends the iteration anyway.
         nap_s: seconds between two looks at the folder.
     """

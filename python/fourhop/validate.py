@@ -12,7 +12,7 @@ named in an entry:
 | `received_kbps` | the same for UDP, which ns-2 counts with a 20-byte header per packet, from the start of the flows |
 
 Transports have the same names as here, except those in `RENAMED`. Other keys are ignored: means, intervals and Jain's
-index are computed from the runs, alike on both sides.
+index are computed from the runs, in the same way on both sides.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from fourhop.errors import FourhopError
 from fourhop.stats import Interval
 
 Verdict = Literal["agree", "differ", "not built", "error"]
-"""`not built`: no such transport here; `error`: the entry names a scenario that cannot be run."""
+"""`not built`: fourhop has no such transport; `error`: the entry names a scenario that cannot be run."""
 
 ONE_FLOW = 0.05
-"""Largest deviation of the mean of a single flow, as a share of ns-2's."""
+"""Largest allowed deviation of the mean of a single flow, as a share of ns-2's."""
 LONG_CHAIN = 0.10
 """The same beyond `LONG_CHAIN_HOPS` hops, where seeds scatter."""
 LONG_CHAIN_HOPS = 8
@@ -43,9 +43,9 @@ UNCONTENDED = 0.01
 BELOW_CAPACITY = 0.995
 """UDP is below capacity if ns-2 delivered at least this share of the offered load."""
 AGGREGATE = 0.10
-"""Largest deviation of the total goodput of several flows."""
+"""Largest allowed deviation of the total goodput of several flows."""
 JAIN = 0.05
-"""Largest deviation of Jain's index."""
+"""Largest allowed deviation of Jain's index."""
 
 RENAMED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "tcp-ap-author": ("tcp-ap", ("tcp_ap.profile=authors-code", "tcp_ap.link_rate=none")),
@@ -292,7 +292,7 @@ def _entry(base: Path, where: str, found: object, problems: list[str]) -> Entry 
         problems.append(f"{where}: found neither goodput_kbps_per_run nor received_kbps; give one of them")
     runs = _runs(found.get(key))
     if key in found:
-        take(key, "for each run the kbit/s of each flow, 0 or more, as [[95.3], [97.1]]", runs is not None)
+        take(key, "for each run the kbit/s of each flow, 0 or more, such as [[95.3], [97.1]]", runs is not None)
     if len(problems) > before or runs is None:
         return None
     return Entry(
@@ -326,7 +326,7 @@ def _name(value: object) -> bool:
 
 
 def _kind(value: object) -> str:
-    names: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
+    names: Mapping[type, str] = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
     return "null" if value is None else names.get(type(value), "a number")
 
 

@@ -1,4 +1,4 @@
-"""The `fourhop` command: its commands are in `commands.py`."""
+"""The `fourhop` program; its commands are in `commands.py`."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ Set = Annotated[
 Transport = Annotated[str | None, Option("--transport", metavar="NAME", help="Transport of all TCP flows.")]
 Duration = Annotated[str | None, Option("--duration", metavar="TIME", help="Simulated time, such as 300s.")]
 Seed = Annotated[
-    int | None, Option("--seed", metavar="N", help="Seed of the first run, the next runs use the next seeds.")
+    int | None, Option("--seed", metavar="N", help="Seed of the first run; the next runs use the next seeds.")
 ]
 Size = Annotated[
     str | None,

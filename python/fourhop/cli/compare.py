@@ -26,7 +26,7 @@ def command(
         Option(
             metavar="KEY=VALUES",
             complete=common.keys,
-            help="Vary a key, as transport=newreno,tcp-ap. With one FILE the values of the first --vary are compared.",
+            help="Vary a key, such as transport=newreno,tcp-ap. With one FILE, compare the values of the first --vary.",
         ),
     ] = None,
     set_: common.Set = None,
@@ -92,7 +92,7 @@ def _named(files: list[Path]) -> dict[str, Path]:
     stems = {file.stem for file in files}
     named = {file.stem if len(stems) == len(files) else str(file): file for file in files}
     if len(named) < len(files):
-        raise FourhopError("compare: a file is named twice: name each once")
+        raise FourhopError("compare: a file is given twice: give each file once")
     return named
 
 
@@ -103,7 +103,7 @@ def _varied(text: str) -> tuple[str, list[Any]]:
 
     key, equals, values = text.partition("=")
     if not equals:
-        raise FourhopError(f"--vary: found {text!r}, allowed: KEY=VALUES, as transport=newreno,tcp-ap")
+        raise FourhopError(f"--vary: found {text!r}, allowed: KEY=VALUES, such as transport=newreno,tcp-ap")
     try:
         if values.lstrip()[:1] in ("[", "{"):
             return key.strip(), document.values(tomllib.loads(f"values = {values}")["values"])

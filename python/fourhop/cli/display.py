@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 _WIDE = 80
-"""Least number of columns for a bar."""
+"""Minimum number of columns for a bar."""
 
 LINE_S = 60.0
 """Seconds between two lines without a terminal: a log of hours stays readable, and one of seconds is empty."""

@@ -45,7 +45,7 @@ def command(
     trace_flows: tracing.Flows = None,
     trace_last: Annotated[
         str | None,
-        Option(metavar="TIME", help="Keep only this much of the trace's end, such as 60s, for `view --live`."),
+        Option(metavar="TIME", help="Keep only the end of the trace, such as its last 60s, for `view --live`."),
     ] = None,
     out: Annotated[Path | None, common.out("DIR", "Write the report and the scenario into this folder.")] = None,
     metrics: Annotated[

@@ -37,10 +37,10 @@ def command(
     ] = None,
     component: Annotated[
         str,
-        Option(metavar="N", help="Number of the connected component, the largest first; all: every node."),
+        Option(metavar="N", help="Connected component by number, 1 being the largest; all: every node."),
     ] = "1",
     near: Annotated[str | None, Option(metavar="NODE", help="Only nodes near this one.")] = None,
-    hops: Annotated[int, Option(metavar="N", help="With --near: most hops from there.")] = 3,
+    hops: Annotated[int, Option(metavar="N", help="With --near: maximum number of hops from that node.")] = 3,
     box: Annotated[
         str | None, Option(metavar="S,W,N,E", help="Only nodes in this box, in degrees (with x and y: metres).")
     ] = None,

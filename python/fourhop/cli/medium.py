@@ -1,4 +1,4 @@
-"""`fourhop medium`: the air for the kernel's own Wi-Fi, by `fourhop-medium`."""
+"""`fourhop medium`: the air between radios of the kernel's own Wi-Fi, by `fourhop-medium`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def command(
         Path | None, Argument(metavar="FILE", help="Scenario in TOML, or a configuration of wmediumd.")
     ] = None,
     config: Annotated[
-        Path | None, Option("--config", "-c", metavar="FILE", help="The same as FILE, as wmediumd has it.")
+        Path | None, Option("--config", "-c", metavar="FILE", help="The same as FILE, under wmediumd's name for it.")
     ] = None,
     set_: common.Set = None,
     map_: Annotated[
@@ -25,8 +25,8 @@ def command(
         Option(
             "--map",
             metavar="ADDRESS=NODE",
-            help="Make this radio of the kernel this node, such as 02:00:00:00:03:00=n1; may be repeated. Otherwise "
-            "the first radio of hwsim is the first node, and so on.",
+            help="Assign a radio of the kernel to a node, such as 02:00:00:00:03:00=n1; may be repeated. If not given, "
+            "hwsim's first radio is the first node, and so on.",
         ),
     ] = None,
     after: Annotated[str | None, Option("--for", metavar="TIME", help="End after this time, such as 60s.")] = None,
@@ -42,7 +42,7 @@ def command(
     ] = None,
     json: common.Json = False,
 ) -> None:
-    """Give the simulated radios of Linux's own Wi-Fi (mac80211_hwsim) an air. Linux only; needs root."""
+    """Simulate the air between the radios of Linux's own Wi-Fi (mac80211_hwsim). Linux only; needs root."""
     with common.errors():
         from fourhop import wmediumd
         from fourhop.errors import FourhopError

@@ -19,7 +19,7 @@ import click
 from click.shell_completion import CompletionItem
 
 Complete = Callable[[str], list[str]]
-"""Returns the words that begin with a text, for shell completion."""
+"""Returns the words that begin with a given string, for shell completion."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,6 @@ def _chosen(text: str, result: SweepResult) -> tuple[str, list[str]]:
 
     key, equals, values = (part.strip() for part in text.partition("="))
     if not equals:
-        raise FourhopError(f"--where: found {text!r}, allowed: KEY=VALUES, as transport=cubic,bbr")
+        raise FourhopError(f"--where: found {text!r}, allowed: KEY=VALUES, such as transport=cubic,bbr")
     whole = any(str(value) == values for point in result.sweep.points for value in point.parameters.values())
     return key, [values] if whole else [value.strip() for value in values.split(",")]

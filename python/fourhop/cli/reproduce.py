@@ -32,7 +32,7 @@ def command(
         bool, Option("--quick", help="Short runs that only check that everything works; no verdicts, no PDFs.")
     ] = False,
     full: Annotated[
-        bool, Option("--full", help="All runs of every point, also where half of them decide every check.")
+        bool, Option("--full", help="All runs of every point, even where half of them decide every check.")
     ] = False,
     list_: Annotated[bool, Option("--list", help="List the figures and exit.")] = False,
     json: common.Json = False,
@@ -45,7 +45,7 @@ def command(
         Option(
             "--world",
             metavar="NAME",
-            help="Judge every statement in this world, and as ns-2.35 is; all: in each. May be repeated.",
+            help="Judge every statement in this world and in that of ns-2.35; all: in every world. May be repeated.",
         ),
     ] = None,
     dask: Annotated[

@@ -28,7 +28,7 @@ def command(
         Literal["aggregate", "flows"],
         Option(help="Goodput that --precision refers to: of all flows together, or of each flow."),
     ] = "aggregate",
-    max_runs: Annotated[int, Option(metavar="N", help="Most runs for --precision.")] = 100,
+    max_runs: Annotated[int, Option(metavar="N", help="Maximum number of runs for --precision.")] = 100,
     set_: common.Set = None,
     json: common.Json = False,
     csv: common.Csv = False,

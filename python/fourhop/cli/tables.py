@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 # Width if stdout is not a terminal: wide enough that no table wraps.
 _WIDE = 160
-# Least width of a column of sentences.
+# Minimum width of a column of sentences.
 _PHRASE = 16
-# Most scenarios shown in a list of runs.
+# Maximum number of scenarios shown in a list of runs.
 _LISTED = 50
 
 
@@ -66,7 +66,7 @@ class Fitted:
         yield made
 
     def _least_width(self) -> int:
-        """Least width of the table: columns are two apart, and wrapped ones as wide as a phrase."""
+        """Minimum width of the table: columns are two apart, and wrapped ones as wide as a phrase."""
         columns = zip(self._titles, *self._rows, strict=True)
         widths = [max(map(cell_len, texts)) for texts in columns]
         least = [min(width, _PHRASE) if index in self._wrapped else width for index, width in enumerate(widths)]
@@ -208,7 +208,7 @@ def show_runs(kept: Sequence[Kept]) -> None:
     runs = sum(len(each.seeds) for each in kept)
     old = sum(len(each.seeds) for each in kept if not each.current)
     size = sum(each.bytes for each in kept) / 1e6
-    others = f", {old} of them of other engines" if old else ""
+    others = f", {old} of them by other engines" if old else ""
     out.print(f"{count(runs, 'run')} kept{others}, {size:.1f} MB")
 
 

@@ -37,7 +37,8 @@ def ns2(
     only: Annotated[
         list[str] | None,
         Option(
-            metavar="PATTERN", help="Part of a scenario/transport, or a pattern as 'chain*/newreno'. May be repeated."
+            metavar="PATTERN",
+            help="Part of a scenario/transport, or a pattern such as 'chain*/newreno'. May be repeated.",
         ),
     ] = None,
     seeds: Annotated[

@@ -32,7 +32,9 @@ def command(
     live: Annotated[
         bool,
         Option(
-            "--live", help="Follow the last minute of a running emulation; DIR: the one that writes its trace there."
+            "--live",
+            help="Follow the last minute of a running emulation: the one that traces into DIR, or the only one that "
+            "traces.",
         ),
     ] = False,
     port: Annotated[int, Option(metavar="N", help="Port on 127.0.0.1; default: a free one.")] = 0,

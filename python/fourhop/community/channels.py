@@ -24,7 +24,7 @@ def on_channels(network: Network) -> Network:
     links = tuple(link for link in network.links if shared(link))
     notes = list(network.notes)
     if lacking:
-        text = f"channels of {count(len(lacking), 'node')}; {usual}, as most have, is taken"
+        text = f"channels of {count(len(lacking), 'node')}; {usual}, the most common, is assumed"
         notes.append(Note("missing", text, network.named(lacking)))
     if len(links) < len(network.links):
         notes.append(

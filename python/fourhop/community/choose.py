@@ -72,7 +72,8 @@ def _with_uplinks(network: Network) -> Network:
 def _without_far_places(network: Network) -> Network:
     """Remove the positions of nodes that are farther from their neighbours than radio reaches.
 
-    The link was measured, but the position was typed. Of its two ends, the one with more such links is in error.
+    The link was measured, but the position was typed in. Of the two ends, the one with more such links
+    is assumed to be in error.
     """
     links = [link for link in network.links if link.medium != "tunnel"]
     many = Counter(id_ for link in links for id_ in link.ends)

@@ -19,7 +19,7 @@ _RADIOS = ("wlan", "wifi", "wireless", "ath", "radio")
 
 
 def recognised(root: Place) -> bool:
-    """Whether it is such a file."""
+    """Whether it is a file of hopglass."""
     inner = root.value.get("JSON", root.value) if isinstance(root.value, dict) else None
     return isinstance(inner, dict) and isinstance(inner.get("rows"), list)
 

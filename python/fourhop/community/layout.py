@@ -33,7 +33,7 @@ def placed(network: Network, roots: list[str]) -> Network:
         nodes = {**network.nodes, stray: replace(network.nodes[stray], place=None)}
         return placed(replace(network, nodes=nodes, notes=(*network.notes, note)), roots)
     named = network.named(lacking)
-    note = Note("missing", f"places of {count(len(lacking), 'node')}, drawn amid the neighbours", named)
+    note = Note("missing", f"positions of {count(len(lacking), 'node')}, drawn between the neighbours", named)
     return replace(whole, notes=(*network.notes, note))
 
 

@@ -19,7 +19,7 @@ FULL_SNR_DB = 20.0
 """SNR of such a link if no distance is known: 802.11g gets through at 24 Mbit/s, but not at 54 (docs/radio.md)."""
 
 LEAST_FULL_SNR_DB = 12.0
-"""Least SNR of such a link at any distance: about what a share of FULL of small, fading frames needs at 6 Mbit/s."""
+"""Minimum SNR of such a link at any distance: about what small frames need at 6 Mbit/s to reach FULL despite fading."""
 
 UNKNOWN_SNR_DB = 12.0
 """SNR assumed for a link that is only known to exist."""
@@ -172,21 +172,19 @@ def _notes(said: Mapping[str, list[str]], network: Network, carried: float) -> l
     shares = any(link.quality in ("tq", "etx") and (link.there or link.back) for link in network.links)
     notes = []
     if shares:
-        text = (
-            "shares of routing messages that arrive are those of small frames at the lowest rate when nobody else sends"
-        )
+        text = "shares of routing messages that arrive apply to small frames at the lowest rate while nobody else sends"
         notes.append(Note("assumed", f"{text}: weak signal, not interference"))
     if any(link.quality == "rate" for link in network.links):
-        text = f"a link carries {carried:.0%} of its reported bit rate before overhead, which is what fits one mesh"
+        text = f"a link carries {carried:.0%} of its reported bit rate before overhead, as fitted to one mesh"
         notes.append(Note("assumed", text))
     rates = any(link.quality == "rate" for link in network.links)
     texts = {
         "full": (
             "assumed",
-            "with the highest rate there is; it may be better"
+            "at the highest possible rate; they may be better"
             if rates
             else f"on which {FULL:.0%} and more arrive: as good as the distance says, and "
-            f"{LEAST_FULL_SNR_DB:.0f} dB over noise at least; {FULL_SNR_DB:.0f} dB where no distance is known",
+            f"at least {LEAST_FULL_SNR_DB:.0f} dB above noise; {FULL_SNR_DB:.0f} dB if no distance is known",
         ),
         "unknown": ("missing", "without a quality; taken as good as the distance says"),
         "one way": ("missing", "measured in one direction; the other is assumed equal"),

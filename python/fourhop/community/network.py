@@ -22,7 +22,7 @@ FARTHEST_M = 8_000.0
 simulator's limit."""
 
 _NAMED = 5
-"""Most names shown in a note."""
+"""Maximum number of names shown in a note."""
 
 
 @dataclass(frozen=True)

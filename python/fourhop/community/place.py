@@ -14,7 +14,7 @@ from fourhop.text import count
 T = TypeVar("T")
 
 _SHOWN = 40
-"""Most characters of a value in a message."""
+"""Maximum number of characters of a value in a message."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Place:
     def text(self) -> str:
         """A text; numbers are accepted, too."""
         if isinstance(self.value, bool) or not isinstance(self.value, str | int | float) or not str(self.value).strip():
-            self.refuse("a text")
+            self.refuse("a string")
         return str(self.value).strip()
 
     def number(self, low: float, high: float, unit: str = "") -> float:

@@ -79,7 +79,7 @@ def kind_of(network: Network, options: Options) -> tuple[Radio, list[Note]]:
     keys = {**kind.radio, "streams": streams}
     if rates and name == "11n-5ghz" and sorted(rates)[int(0.95 * (len(rates) - 1))] <= _TOP_HT20 * streams * 1.05:
         keys["width"] = "20MHz"
-        notes.append(Note("missing", "the width of channels; 20 MHz, as hardly a link has a rate that needs more"))
+        notes.append(Note("missing", "the width of channels; 20 MHz, as hardly any link has a rate that needs more"))
     return replace(kind, radio=keys), notes
 
 
@@ -116,7 +116,7 @@ def about_air(resolved: dict[str, Any], measured: bool) -> list[Note]:
         kind = f"{name} at {band} GHz"
     control = {"minstrel": "by Minstrel-HT", "aarf": "by AARF"}.get(mac["rate_control"], f"by {mac['rate_control']!r}")
     cost = f"; a packet costs their processors {link['packet_cost']}" if link["packet_cost"] != "0s" else ""
-    queue = ", hold a queue with FQ-CoDel for each neighbour" if link["queue"] == "fq-codel" else ""
+    queue = ", queue packets by FQ-CoDel for each neighbour" if link["queue"] == "fq-codel" else ""
     text = (
         f"all radios are {kind} with {radio['tx_power']}, choose rates {control}{queue} and try a frame "
         f"{mac['short_retry_limit']} times{cost}, unless their model says otherwise"
@@ -131,8 +131,8 @@ def about_air(resolved: dict[str, Any], measured: bool) -> list[Note]:
         "silent": "pairs without a measured link do not hear each other",
     }
     if resolved["routing"]["protocol"] == "static":
-        metric = {"ett": "with the least expected time", "hops": "with the fewest hops"}.get(
-            resolved["routing"]["metric"], f"of the least {resolved['routing']['metric']}"
+        metric = {"ett": "with the shortest expected time", "hops": "with the fewest hops"}.get(
+            resolved["routing"]["metric"], f"with the lowest {resolved['routing']['metric']}"
         )
         routes = f"routes are those {metric} and never change"
     else:

@@ -94,11 +94,11 @@ def _with_places(network: Network, sources: str) -> Network:
     if len(network.nodes) - len(lacking) < 2:
         where = sources or "selection"
         name = network.nodes[lacking[0]].name
-        raise FourhopError(f"{where}: found neither links nor a place for {name}; give every node one of them")
+        raise FourhopError(f"{where}: found neither links nor a position for {name}; give every node one of them")
     if not lacking:
         return network
     note = Note(
-        "left out", f"{count(len(lacking), 'node')} without a place: no links were measured", network.named(lacking)
+        "left out", f"{count(len(lacking), 'node')} without a position: no links were measured", network.named(lacking)
     )
     return network.only(network.nodes.keys() - lacking, note)
 

@@ -22,7 +22,7 @@ BOUNDS: dict[Quality, tuple[float, float, str]] = {
     "tq": (0.0, 1.0, ""),
     "rate": (0.0, 1e7, "Mbit/s"),
 }
-"""Least and greatest value of each quantity, and its unit."""
+"""Minimum and maximum of each quantity, and its unit."""
 
 _PLACES = (("x", "y"), ("lat", "lon"), ("latitude", "longitude"))
 _KNOWN = (
@@ -129,14 +129,14 @@ def read_places(file: str, table: list[list[str]]) -> Network:
 
 def _node(file: str, number: int, fields: dict[str, Place], pair: tuple[str, str]) -> Node:
     if "name" not in fields:
-        raise FourhopError(f"{file}: line {number}, name: found nothing, allowed: a text")
+        raise FourhopError(f"{file}: line {number}, name: found nothing, allowed: a name")
     bounds = (
         ((-1e6, 1e6, "m"), (-1e6, 1e6, "m")) if pair == ("x", "y") else ((-90, 90, "degrees"), (-180, 180, "degrees"))
     )
     if len(fields.keys() & set(pair)) == 1:
         lacking = next(key for key in pair if key not in fields)
         raise FourhopError(
-            f"{file}: line {number}, {lacking}: found nothing, allowed: both of {' and '.join(pair)}, or none"
+            f"{file}: line {number}, {lacking}: found nothing, allowed: both {' and '.join(pair)}, or neither"
         )
     ends = [fields[key].number(*limits) for key, limits in zip(pair, bounds, strict=True) if key in fields]
     name = fields["name"].text()

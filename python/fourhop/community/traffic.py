@@ -88,7 +88,7 @@ def flows(
     if not used:
         raise FourhopError(
             "selection: found no node with a path of radio links to a gateway, allowed: at least "
-            "one; another --component or --gateway may have some"
+            "one; try another --component or --gateway"
         )
     cut = [id_ for id_ in network.nodes if id_ not in hops]
     ordered = sorted(used, key=lambda id_: hops[id_])

@@ -135,7 +135,7 @@ class Cluster:
 
 
 def simulate(scenario_json: str, seed: int, series: bool) -> Simulated:
-    """Runs on a worker. Returns its engine, the run as JSON, and the content of its time series, if any."""
+    """Run a task on a worker. Returns its engine, the run as JSON, and the content of its time series, if any."""
     folder = Path(tempfile.mkdtemp(prefix="fourhop-series-")) if series else None
     with gone(folder):
         run = Run(scenario_json, seed, None, folder)
@@ -165,8 +165,8 @@ def _connect(address: str) -> Client:
         return distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise FourhopError(
-            f"cluster: found no scheduler at {address} ({str(error).splitlines()[0]}), allowed: its address, as "
-            "tcp://host:8786"
+            f"cluster: found no scheduler at {address} ({str(error).splitlines()[0]}), allowed: its address, "
+            "such as tcp://host:8786"
         ) from None
 
 
@@ -176,4 +176,6 @@ def _same(engines: dict[str, str]) -> None:
     others = {worker: engine for worker, engine in engines.items() if engine != ours}
     if others:
         each = ", ".join(f"{engine} at {worker}" for worker, engine in sorted(others.items()))
-        raise FourhopError(f"cluster: found the engine {each}, allowed: {ours} as here; install the same build there")
+        raise FourhopError(
+            f"cluster: found the engine {each}, allowed: {ours}, the engine here; install the same build there"
+        )

@@ -9,14 +9,14 @@ from fourhop.columns import table
 
 _IDENTITY = {
     "point": "number of the point in the sweep, from 0",
-    "variant": "name of the scenario the point is made of",
+    "variant": "name of the point's scenario",
     "seed": "seed of the run",
 }
 
 _FLOW = {
     **{column.name: column.meaning for column in table("flows")},
-    "flow_transport": "the flow's own transport, beside the one that was varied",
-    "batch": "number of the part of the measured time, from 0",
+    "flow_transport": "the flow's own transport, if `transport` is a varied key",
+    "batch": "number of the batch of the measured time, from 0",
 }
 
 _RUN = {
@@ -30,19 +30,19 @@ _COUNTS = {
     "link": "link that counted, from-to: numbers of nodes with radios, names of those without",
     "name": "what was counted",
     "reason": "why it was dropped",
-    "count": "how many, over the whole run",
+    "count": "number over the whole run",
 }
 
 _SERIES = {column.name: column.meaning for name in ("series", "queues") for column in table(name)}
 
 _SUMMARY = {
     "runs": "runs behind the row",
-    "interval": "over what the intervals of goodput are: replications, batch means, none",
+    "interval": "source of the goodput intervals: replications, batch means, none",
     "goodput_bps_mean": "mean goodput, bit/s",
     "throughput_bps_mean": "mean throughput, bit/s",
     "aggregate_goodput_bps_mean": "mean goodput of all flows together, bit/s",
     "jain_mean": "mean of Jain's index over the runs that have one",
-    "precision_met": "whether the precision asked for was reached; none if none was",
+    "precision_met": "whether the requested precision was reached; null if none was requested",
 }
 
 COLUMNS: Mapping[str, str] = {**_IDENTITY, **_FLOW, **_RUN, **_COUNTS, **_SERIES, **_SUMMARY}

@@ -69,7 +69,7 @@ class Sweep:
     over: Mapping[str, Iterable[Any]] = field(default_factory=dict)
     """Keys with their values, in all combinations; the last key changes fastest."""
     zipped: Mapping[str, Iterable[Any]] = field(default_factory=dict)
-    """Keys with equally many values, which advance together; they change faster than those of `over`."""
+    """Keys with the same number of values, which advance together; they change faster than those of `over`."""
     variants: Mapping[str, Scenario] | None = field(default=None, kw_only=True)
     """Scenarios by name, instead of `base`, for points that differ in more than a key. They change slowest."""
     runs: int | None = field(default=None, kw_only=True)
@@ -104,11 +104,11 @@ class Sweep:
         self._set("zipped", {key: self._values("zipped", key, values) for key, values in self.zipped.items()})
         for key in self.zipped:
             if key in self.over:
-                self._refuse(f"zipped.{key}", "a key that over has too", "a key once")
+                self._refuse(f"zipped.{key}", "a key that is also in over", "each key once")
         lengths = {key: len(tuple(values)) for key, values in self.zipped.items()}
         if len(set(lengths.values())) > 1:
             each = ", ".join(f"{length} of {key}" for key, length in lengths.items())
-            self._refuse("zipped", f"lists of different lengths: {each}", "equally many of each key")
+            self._refuse("zipped", f"lists of different lengths: {each}", "the same number of values for each key")
         if self.runs is not None and self.precision is not None:
             self._refuse("runs, precision", "both", "one of the two")
         try:
@@ -123,7 +123,7 @@ class Sweep:
         if self.precision_of not in ("aggregate", "flows"):
             self._refuse("precision_of", problems.shown(self.precision_of), '"aggregate", "flows"')
         if not self.first_seed <= MAX_SEED - self.wanted:
-            self._refuse("seed", self.first_seed, f"0 to {MAX_SEED} less the number of runs")
+            self._refuse("seed", self.first_seed, f"0 to {MAX_SEED} minus the number of runs")
         if not self.name:
             self._set("name", self._scenarios[0][1].name if self.base is not None else "variants")
         _ = self.points
@@ -222,7 +222,7 @@ class Sweep:
         for key, value in row.items():
             for path in self._paths(scenario, key):
                 if path in changes:
-                    self._refuse(key, f"{path}, which another key varies too", "a key once")
+                    self._refuse(key, f"{path}, which another key also varies", "each key once")
                 changes[path] = value
         return scenario.with_(**changes) if changes else scenario
 
@@ -250,7 +250,7 @@ class Sweep:
                 self._refuse(f"{part}.{key}", f"a {type(value).__name__}", "strings, numbers, booleans, lists of them")
         once = {json.dumps(value) for value in read}
         if part == "over" and len(once) < len(read):
-            self._refuse(f"{part}.{key}", "a value twice", "each once")
+            self._refuse(f"{part}.{key}", "a value twice", "each value once")
         return read
 
     def _problem(self, problem: Any, scenario: Scenario, row: Mapping[str, object]) -> tuple[str, str]:

@@ -37,11 +37,11 @@ _KINDS: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
     "over": ("a table of keys of the scenario, each with a list or { from, to, step }", dict),
     "zipped": ("a table of keys of the scenario, each with a list or { from, to, step }", dict),
     "runs": ("a whole number", int),
-    "precision": ('a share, as "5%" or 0.05', (str, float)),
+    "precision": ('a share, such as "5%" or 0.05', (str, float)),
     "precision_of": ('"aggregate" or "flows"', str),
     "max_runs": ("a whole number", int),
     "seed": ("a whole number", int),
-    "name": ("a text", str),
+    "name": ("a string", str),
 }
 _HOW_OFTEN = {"precision", "precision_of", "max_runs"}
 _RANGE = {"from", "to", "step"}
@@ -82,7 +82,9 @@ def load(
         faults.append(problems.line(file, "runs, precision", "both", "one of the two"))
     if "precision" not in document:
         alone = [key for key in ("precision_of", "max_runs") if key in document]
-        faults += [problems.line(file, key, "a key without precision", "together with precision") for key in alone]
+        faults += [
+            problems.line(file, key, "this key without precision", "this key together with precision") for key in alone
+        ]
     problems.refuse(faults)
     if runs is not None:
         document = {key: value for key, value in document.items() if key not in _HOW_OFTEN} | {"runs": runs}
@@ -122,7 +124,9 @@ def _scenario(path: Path, file: str, key: str, given: object, changes: Mapping[s
     if isinstance(given, str):
         beside = path.parent / given
         if not beside.is_file():
-            raise FourhopError(problems.line(file, key, problems.shown(given), f"a scenario file, beside {path.name}"))
+            raise FourhopError(
+                problems.line(file, key, problems.shown(given), f"a scenario file in the folder of {path.name}")
+            )
         scenario = Scenario.from_toml(beside)
     elif isinstance(given, dict):
         # Named after the file, like a scenario in a separate file.
@@ -130,7 +134,7 @@ def _scenario(path: Path, file: str, key: str, given: object, changes: Mapping[s
         try:
             scenario = Scenario(json.dumps(document), file, format="json")
         except TypeError:
-            raise FourhopError(problems.line(file, key, "a date or a time of day", "texts and numbers")) from None
+            raise FourhopError(problems.line(file, key, "a date or a time of day", "strings and numbers")) from None
         except ScenarioError as error:
             lines = [
                 problems.line(file, f"{key}.{each['key']}".rstrip("."), each["found"], each["allowed"], each["hint"])
@@ -211,4 +215,4 @@ def _number(value: object) -> tuple[Decimal, str]:
             return found.number, found.unit
     except ValueError:
         pass
-    raise ValueError(f'found {problems.shown(value)}, allowed: a number, or one with a unit as "200m"')
+    raise ValueError(f'found {problems.shown(value)}, allowed: a number, or one with a unit, such as "200m"')

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _REPORT_S = 0.2
 
 _WARNINGS = 3
-"""Most flows without a path that get a warning each."""
+"""Maximum number of flows without a path that get a separate warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,9 @@ def sweep(
     """
     if isinstance(description, Sweep):
         if over is not None or zipped is not None or options:
-            raise FourhopError("sweep: a Sweep has its own keys: leave out the others")
+            raise FourhopError(
+                "sweep: the Sweep already has its keys and options: leave out over, zipped and the options"
+            )
         made = description
     else:
         base = None if description is None else Scenario.of(description)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fourhop._core import Problem
 
 _SHOWN = 20
-"""Most problems listed; the rest are only counted, since one error can occur at every point."""
+"""Maximum number of problems listed; the rest are only counted, since one error can occur at every point."""
 
 
 MISSING = "nothing"

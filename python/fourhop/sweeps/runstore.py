@@ -27,7 +27,7 @@ from fourhop.rundata import RunData
 from fourhop.sweeps import runfile, seriesfile
 
 _NAMES = 9
-"""Names to try for a run before giving up: that many unusable files are no accident."""
+"""Names to try for a run before giving up: so many unusable files are not an accident."""
 _LEFT = "a temporary file of a killed or running writer"
 
 

@@ -90,7 +90,7 @@ def described(path: Path) -> dict[str, object] | str:
     except FileNotFoundError:
         raise
     except (pl.exceptions.PolarsError, OSError) as error:
-        return f"not a whole Parquet file ({str(error).splitlines()[0]})"
+        return f"not a complete Parquet file ({str(error).splitlines()[0]})"
     try:
         about = json.loads(text) if text is not None else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""Configurations of wmediumd as scenarios for `fourhop medium`."""
+"""Converts configurations of wmediumd into scenarios for `fourhop medium`."""
 
 from fourhop.wmediumd.convert import Converted, convert, is_one, text_of
 

@@ -77,7 +77,7 @@ def convert(file: Path, text: str, radio: str | None = None, overrides: tuple[st
     if radio is not None and radio not in _RADIOS:
         raise FourhopError(f"--radio: found {radio!r}, allowed: {' or '.join(_RADIOS)}, wmediumd's rates")
     root = parse(str(file), text)
-    ifaces = root.need("ifaces", "the radios, as { ids = [...]; }")
+    ifaces = root.need("ifaces", "the radios: { ids = [...]; }")
     model = root.get("model") or Value(str(file), 1, "model", {})
     addresses = _addresses(ifaces)
     notes: list[Note] = []
@@ -119,8 +119,8 @@ def convert(file: Path, text: str, radio: str | None = None, overrides: tuple[st
 
 
 def _addresses(ifaces: Value) -> tuple[str, ...]:
-    ids = ifaces.need("ids", "addresses of radios").values('addresses of radios, as ["02:00:00:00:00:00"]')
-    allowed = 'the address of a radio, as "02:00:00:00:00:00"'
+    ids = ifaces.need("ids", "addresses of radios").values('addresses of radios, such as ["02:00:00:00:00:00"]')
+    allowed = 'the address of a radio, such as "02:00:00:00:00:00"'
     found: list[str] = []
     for each in ids:
         if not _ADDRESS.fullmatch(each.text(allowed)):
@@ -144,11 +144,11 @@ def _directions(listed: Value | None, nodes: int, what: str) -> dict[tuple[int, 
     """The value of each direction. An unlisted direction has the value of the opposite one."""
     allowed = f"(from, to, {what})"
     said: dict[tuple[int, int], Value] = {}
-    for link in [] if listed is None else listed.values(f"links, as ({allowed}, ...)"):
+    for link in [] if listed is None else listed.values(f"links: ({allowed}, ...)"):
         start, end, value = link.values(allowed, 3)
         pair = (start.whole(0, nodes - 1), end.whole(0, nodes - 1))
         if pair[0] == pair[1]:
-            raise end.error("another radio than the first")
+            raise end.error("a radio other than the first")
         said[pair] = value
     return {(b, a): value for (a, b), value in said.items()} | said
 
@@ -174,7 +174,7 @@ def _by_probability(model: Value, nodes: int, radio: dict[str, Any], notes: list
     if some:
         # Without fading, a link at the lowest rate delivers nearly everything or nearly nothing.
         radio |= {"fading": "rayleigh", "doppler": "10Hz"}
-        text = f"{count(some, 'loss probability', 'loss probabilities')} hold for 1500 bytes at 6 Mbit/s and by fading"
+        text = f"{count(some, 'loss probability', 'loss probabilities')} apply to 1500 bytes at 6 Mbit/s, with fading"
         notes.append(Note("assumed", f"{text}: higher rates lose more"))
     whole = {"snr": f"{_FADING_DB if some else SNR_DB}dB"}
 
@@ -201,7 +201,7 @@ def _entries(made: dict[tuple[int, int], dict[str, Any]]) -> list[dict[str, Any]
 
 def _by_distance(model: Value, nodes: int, document: dict[str, Any], notes: list[Note]) -> None:
     del document["losses"]
-    pair = "two lengths in metres, as (10.0, 20.0)"
+    pair = "two lengths in metres, such as (10.0, 20.0)"
     places, heights = [], []
     for each in model.need("positions", f"{nodes} positions").values(f"{nodes} positions", nodes):
         lengths = each.values(pair)
@@ -211,7 +211,7 @@ def _by_distance(model: Value, nodes: int, document: dict[str, Any], notes: list
         places.append([f"{x:g}m", f"{y:g}m"])
         heights += z
     if len(set(heights)) > 1:
-        notes.append(Note("left out", "heights: distances are those on the ground"))
+        notes.append(Note("left out", "heights: distances are measured on the ground"))
     document["topology"]["positions"] = places
     powers = model.need("tx_powers", f"{nodes} powers in dBm").values(f"{nodes} powers in dBm", nodes)
     dbm = [power.number(-50, 60) for power in powers]
@@ -222,14 +222,14 @@ def _by_distance(model: Value, nodes: int, document: dict[str, Any], notes: list
     extra = model.get("xg")
     at_a_metre = 20 * math.log10(4 * math.pi * _HERTZ / _LIGHT_M_S) + (0 if extra is None else extra.number(-50, 100))
     if name.it in ("log_distance", "log_normal_shadowing"):
-        exponent = model.need("path_loss_exp", "the exponent, as 3.5").number(1, 10)
+        exponent = model.need("path_loss_exp", "the exponent, such as 3.5").number(1, 10)
         loss = {"reference_distance": "1m", "reference_loss": f"{at_a_metre:.2f}dB"}
         radio |= {"path_loss": "log-distance", "exponent": exponent, **loss}
     elif name.it in ("free_space", "two_ray_ground"):
         radio["path_loss"] = "free-space" if name.it == "free_space" else "two-ray"
         system = model.get("sL")
         if system is not None and system.number(0, 100) > 1:
-            notes.append(Note("left out", f"sL: {system.it}, a loss of the system itself; lower radio.tx_power by it"))
+            notes.append(Note("left out", f"sL: {system.it}, the system loss; lower radio.tx_power accordingly"))
     else:
         raise name.error(_MODELS)
 
@@ -238,15 +238,17 @@ _MODELS = '"log_distance", "free_space", "two_ray_ground" or "log_normal_shadowi
 
 
 def _left_out(ifaces: Value, model: Value, notes: list[Note]) -> None:
-    """Note settings that a scenario has no key for, or that always apply."""
+    """Note settings for which a scenario has no key, or that always apply."""
     mediums = ifaces.get("medium_array")
-    if mediums is not None and len({each.it for each in mediums.values("a medium of each radio")}) > 1:
-        raise mediums.error("one medium for all radios: make a configuration of each, or put radios on other channels")
+    if mediums is not None and len({each.it for each in mediums.values("the medium of each radio")}) > 1:
+        raise mediums.error(
+            "one medium for all radios: make a configuration for each, or put radios on different channels"
+        )
     fading = model.get("fading_coefficient")
     if fading is not None and fading.number(0, 1000) > 0:
         text = f"fading_coefficient: {fading.it}; see radio.fading, radio.shadowing"
         notes.append(Note("left out", text))
     directions = model.get("directions")
     if directions is not None:
-        notes.append(Note("left out", "directions: radios stand still; fourhop change --position moves them"))
+        notes.append(Note("left out", "directions: radios do not move; use fourhop change --position to move them"))
     notes.append(Note("assumed", "radios contend, sense each other and interfere: always, unlike in wmediumd"))

@@ -45,7 +45,7 @@ class Value:
     def get(self, name: str) -> Value | None:
         """The setting of this name in a group."""
         if not isinstance(self.it, Mapping):
-            raise self.error("a group, as { ... }")
+            raise self.error("a group: { ... }")
         return self.it.get(name)
 
     def need(self, name: str, allowed: str) -> Value:
@@ -96,7 +96,7 @@ class _Reader:
         while at < len(text):
             found = _TOKEN.match(text, at)
             if found is None:
-                raise FourhopError(f"{file}:{line}: found {text[at]!r}, allowed: settings, as name = value;")
+                raise FourhopError(f"{file}:{line}: found {text[at]!r}, allowed: settings: name = value;")
             if found.lastgroup != "skip":
                 self.tokens.append((line, str(found.lastgroup), found[0]))
             line += found[0].count("\n")
@@ -143,7 +143,7 @@ class _Reader:
         token = _, kind, text = self.next()
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise self.refuse(token, path, f"at most {_DEEPEST} groups and lists inside each other")
+            raise self.refuse(token, path, f"at most {_DEEPEST} groups and lists nested in each other")
         try:
             if kind == "mark" and text == "{":
                 return self.settings(path, "}")

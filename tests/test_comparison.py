@@ -129,7 +129,7 @@ def test_what_cannot_be_compared_is_said(base: fourhop.Scenario) -> None:
         fourhop.compare(once)
     with pytest.raises(FourhopError, match="against: found 8, allowed: 2, 4"):
         fourhop.compare(once, against=8)
-    with pytest.raises(FourhopError, match="this sweep has run: leave out the keys"):
+    with pytest.raises(FourhopError, match="this sweep has already run: leave out the keys"):
         fourhop.compare(once, {"tcp.window": [2]})
 
 

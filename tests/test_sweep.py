@@ -135,7 +135,7 @@ def test_other_contradictions_are_named() -> None:
         Sweep(SHORT, precision="5%", precision_of="all")  # type: ignore[arg-type]
     with pytest.raises(fourhop.FourhopError, match="seed: found -1"):
         Sweep(SHORT, seed=-1)
-    with pytest.raises(fourhop.FourhopError, match="a Sweep has its own keys"):
+    with pytest.raises(fourhop.FourhopError, match="the Sweep already has its keys"):
         fourhop.sweep(Sweep(SHORT), runs=3)
 
 

@@ -89,7 +89,7 @@ def test_links_by_probability() -> None:
         {"from": 1, "to": 2, "delivery": "75%", "frame": "1500B", "frame_rate": "6Mbps"},
     ]
     assert document["radio"]["fading"] == "rayleigh"
-    assert any("2 loss probabilities hold" in str(note) for note in converted.notes)
+    assert any("2 loss probabilities apply" in str(note) for note in converted.notes)
 
 
 def test_positions_as_mininet_wifi_writes_them() -> None:

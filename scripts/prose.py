@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 40
-"""Most words of a sentence."""
+"""Maximum number of words in a sentence."""
 
 RULES = {
     "clause as subject": r"(?:^|(?<=[.:;!] ))(?:Who|What|Which|Whoever|That which) (?:[^.?!:]|\.(?=\S))*[.!:](?:\s|$)",

@@ -20,7 +20,7 @@ ORIGIN = (50.7354, 7.0998)
 """Latitude and longitude of the middle."""
 SIZE_M = (1250.0, 520.0)
 APART_M = 62.0
-"""Least distance between two nodes."""
+"""Minimum distance between two nodes."""
 
 _STREETS = ("harbour", "mill", "market", "station", "garden", "church", "school", "river", "castle", "orchard")
 _KINDS = ("roof", "window", "shop", "cafe", "barn", "tower", "office", "balcony")

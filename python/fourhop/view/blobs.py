@@ -39,7 +39,7 @@ _LAG_NS = 100_000
 """Time by which a span is extended to find copies, which arrive a propagation delay after their frame begins."""
 _BINS = 8192
 _CELLS = 1_000_000
-"""Most bins of the overview, and most bins times nodes."""
+"""Maximum number of bins of the overview, and of bins times nodes."""
 
 _SPANS = ("frames", "receptions", "mac", "packets")
 
@@ -198,7 +198,7 @@ class Blobs:
         )
 
     def _part(self, table: str, at: int, found: list[pl.Expr], late: int = 0) -> bytes:
-        """The rows of intervals that overlap a span."""
+        """The intervals that overlap a span, as rows."""
         begin, end = self.span_of(at)
         times = [since("start_ns", begin, "start"), since("end_ns", begin, "end")]
         return self._read(table, (pl.col("end_ns") > begin) & (pl.col("start_ns") < end + late), times + found)

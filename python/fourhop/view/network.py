@@ -14,7 +14,7 @@ from fourhop.view.columns import Nodes
 from fourhop.view.tables import Tables
 
 MOST_LINKS = 5000
-"""Most links on a map: with more, it is black, and the page large."""
+"""Maximum number of links on a map: more would make it black and the page large."""
 
 Link = tuple[int, int, float, bool]
 """Two indices in the list of nodes, the margin in dB, and whether both directions exist."""

@@ -56,7 +56,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Send the page, a piece of the trace, or the stream of a live one."""
         if (self.headers.get("Host") or "").rpartition(":")[0] not in _OURS:
-            self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"this server is for this machine\n")
+            self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"this server answers only requests from this machine\n")
             return
         path = unquote(self.path.partition("?")[0])
         if path == "/":

@@ -29,7 +29,7 @@ class Group:
     """Its name in a sentence, such as `the farthest third of nodes`."""
     flows: tuple[str, ...]
     hops: tuple[int, int] | None
-    """Fewest and most hops."""
+    """Minimum and maximum number of hops."""
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from fourhop.sweeps.result import SweepResult
 
 MOST_RUNS = 30
-"""Default maximum of runs per change."""
+"""Default maximum number of runs per change."""
 
 LEAST_RUNS = 4
-"""Default minimum of runs per change: fewer give no useful intervals."""
+"""Default minimum number of runs per change: fewer give no useful intervals."""
 
 FIRST_RUNS = 2
 """Runs of every trial before a first answer."""
@@ -36,7 +36,7 @@ SECONDS = 60.0
 """Default time limit, if the number of runs is not given."""
 
 MAIN = 0.7
-"""Share of the time for the changes themselves; the rest is for other radios and traffic."""
+"""Share of the time for the changes themselves; the rest is for other radios and other traffic."""
 
 MANY_NODES = 20
 """With more nodes, runs are short, unless their length or number is given."""
@@ -64,9 +64,9 @@ def ask(
 
     Args:
         given: the scenario; its transports and the behaviour of its gateway are replaced.
-        runs: runs of each; at least two, as one has no interval. As many as fit into `seconds` if not given.
+        runs: runs of each trial, at least two, as one has no interval; as many as fit into `seconds` if not given.
         seconds: approximate time limit.
-        places: number of places to try for a gateway.
+        places: number of gateway locations to try.
         seed: seed of the first run; the scenario's if not given.
         out: folder to keep the runs in; after an interruption, the same call continues.
         jobs: runs at a time; all cores if not given.

@@ -22,12 +22,12 @@ CLASSES = (
     ("good", 10.0, "10 to 20 dB"),
     ("strong", 20.0, "20 dB and more"),
 )
-"""Classes of links by margin over the least power of a link: name, least margin, text."""
+"""Classes of links by margin above the minimum power of a link: name, minimum margin, text."""
 
 _LABELLED = 70
 """With more nodes, only gateways, tried places and nodes with traffic have numbers."""
 _ROOM = 20.0
-"""Least distance between the centres of two nodes with numbers, in units."""
+"""Minimum distance between the centres of two nodes with numbers, in units."""
 _BESIDE = ((0.0, -26.0), (0.0, 26.0), (60.0, 0.0), (-60.0, 0.0))
 """Positions of text beside a node; it is some 76 units wide on a phone."""
 _CLASSES = ("idle", "busy", "tried", "best", "gateway")

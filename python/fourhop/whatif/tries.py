@@ -34,7 +34,7 @@ class Try:
 
 @dataclass(frozen=True)
 class Tries:
-    """All trials on a network, and the omitted ones with their reasons."""
+    """All trials on a network, and the omitted ones with the reasons."""
 
     today: Try
     changes: tuple[Try, ...]

@@ -22,10 +22,10 @@ VERDICTS: dict[Verdict, str] = {
 }
 
 _VAGUE = 10.0
-"""If the upper bound is at least this many times the ratio, the ratio is not reported."""
+"""A ratio is not reported if its upper bound is at least this many times as large."""
 
 _GAPS = 3
-"""Most gaps in the file that are listed."""
+"""Maximum number of gaps in the file that are listed."""
 
 _TIMES = 1.5
 """From this ratio on, report a factor, below it per cent."""

@@ -21,13 +21,13 @@ from fourhop.scenario import Scenario
 from fourhop.stats import student_quantile
 
 ENOUGH = 20
-"""Fewest links for fitting a law."""
+"""Minimum number of links for fitting a law."""
 
 APART = 4.0
-"""Least ratio of the longest to the shortest of these links: otherwise any exponent would fit."""
+"""Minimum ratio of the longest to the shortest of these links: otherwise any exponent would fit."""
 
 FREE_SPACE = 2.0
-"""No place has a smaller exponent over many links."""
+"""Minimum exponent over many links: no place has a smaller one."""
 
 USUAL_EXPONENT = (2.7, 3.5)
 """Rappaport, Wireless Communications, table 4.2: radio in cities."""

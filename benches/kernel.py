@@ -130,7 +130,7 @@ def chains() -> None:
 
 
 def draw() -> None:
-    """The same as a picture: the mean of the seeds, and whiskers from the least to the most."""
+    """The same as a picture: the mean of the seeds, and whiskers from minimum to maximum."""
     import matplotlib
 
     matplotlib.use("agg")

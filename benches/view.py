@@ -131,7 +131,7 @@ def report(browser: Chromium, name: str, setup: str, step: str) -> None:
     browser.wait("!!window.done")
     mean, slow, count = browser.js("window.done")
     each = (processor() - before) / count * 1000
-    print(f"{name}: {mean:.0f} pictures a second, slowest twentieth {slow:.0f}, {each:.0f} ms of the processor each")
+    print(f"{name}: {mean:.0f} pictures per second, slowest twentieth {slow:.0f}, {each:.0f} ms of the processor each")
     time.sleep(0.5)
 
 

@@ -82,7 +82,7 @@ def compiler(environment: Mapping[str, str]) -> tuple[str, str]:
             [rustc, "-vV"], cwd=ROOT, env=dict(environment), check=True, capture_output=True, text=True
         )
     except (OSError, subprocess.CalledProcessError) as error:
-        raise UnguidedError(f"`{rustc} -vV` says nothing about the compiler: {error}") from error
+        raise UnguidedError(f"`{rustc} -vV` does not describe the compiler: {error}") from error
     lines = found.stdout.splitlines()
     host = next((line.removeprefix("host: ") for line in lines if line.startswith("host: ")), "")
     return lines[0], host
@@ -117,7 +117,7 @@ def refuse_other_names(environment: Mapping[str, str]) -> None:
     if names:
         raise UnguidedError(f"{' and '.join(sorted(names))} in the environment: this is not the build of a release")
     if "RUSTC_WORKSPACE_WRAPPER" in environment:
-        raise UnguidedError("RUSTC_WORKSPACE_WRAPPER is set: one is needed to name functions")
+        raise UnguidedError("RUSTC_WORKSPACE_WRAPPER is set, but a guided build needs its own, which names functions")
     for name in ("RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"):
         for word in ("profile-use", "profile-generate", "symbol-mangling-version", "instrument-coverage"):
             if word in environment.get(name, ""):
@@ -157,7 +157,7 @@ def guide(environment: MutableMapping[str, str]) -> None:
     version, host = compiler(environment)
     if (version, host) != (recorded["rustc"], recorded["target"]):
         raise UnguidedError(
-            f"the profile is of {recorded['rustc']} for {recorded['target']}, this is {version} for {host}"
+            f"the profile is from {recorded['rustc']} for {recorded['target']}, this is {version} for {host}"
         )
     if environment.get("CARGO_BUILD_TARGET", host) != host:
         raise UnguidedError(f"the profile is for {host}, CARGO_BUILD_TARGET is {environment['CARGO_BUILD_TARGET']}")

@@ -118,7 +118,7 @@ def main() -> None:
             apache.append(f"  {name}")
             notices += [f"\nThe notice of {name}:\n\n{path.read_text(encoding='utf-8').strip()}\n" for path in found]
         elif found:
-            sys.exit(f"licences: {name} has {found[0].name} and not Apache-2.0: say here what that asks for")
+            sys.exit(f"licences: {name} has {found[0].name} and not Apache-2.0: handle its conditions in this script")
         elif "Unlicense" in offered:
             unlicense.append(f"  {name}")
         elif "MIT" in offered:
@@ -126,7 +126,7 @@ def main() -> None:
         elif "BSD-2-Clause" in offered:
             bsd.setdefault(bsd_of(package), []).append(name)
         else:
-            sys.exit(f"licences: {name} has the licence {package['license']!r}: say here what that asks for")
+            sys.exit(f"licences: {name} has the licence {package['license']!r}: handle its conditions in this script")
 
     def listed(texts: dict[str, list[str]]) -> str:
         return "\n".join(f"-- {', '.join(names)}\n\n{text}" for text, names in texts.items())

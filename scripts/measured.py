@@ -195,7 +195,7 @@ def outdated(found: dict[str, str], kept: dict[str, Any], judged: dict[str, Any]
         if "quick" in known:
             why = f"its quick runs differ from those of commit {known['commit']}, which measured it"
         else:
-            why = "nothing is kept of its quick runs" if known else "it was never measured"
+            why = "no results of its quick runs are kept" if known else "it was never measured"
         lines.append(
             f"{figure}: {why}; run `fourhop reproduce {figure} --full`, "
             f"{f'`fourhop reproduce {figure} --world all`, ' if figure in judged else ''}"
@@ -255,7 +255,7 @@ def main(arguments: list[str]) -> int:
                 try:
                     should = filled(text, kept, judged)
                 except KeyError as error:
-                    print(f"{path.name}: nothing was measured as {error}", file=sys.stderr)
+                    print(f"{path.name}: found no measurement of that name: {error}", file=sys.stderr)
                     return 1
                 if should != text:
                     stale.append(path.name)
@@ -265,7 +265,7 @@ def main(arguments: list[str]) -> int:
                 return 0
             if stale:
                 names = ", ".join(stale)
-                print(f"{names}: not what was measured; `scripts/measured.py fill` writes it", file=sys.stderr)
+                print(f"{names}: differs from what was measured; run `scripts/measured.py fill`", file=sys.stderr)
             again = worlds.outdated(judged, kept)
             for figure in again:
                 print(

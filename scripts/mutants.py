@@ -207,7 +207,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default 1)")
     parser.add_argument("--floor", type=float, default=90, help="per cent that each area must kill (default 90)")
     parser.add_argument("--again", action="store_true", help="only those that survived last time")
-    parser.add_argument("--woven", action="store_true", help="leave out those that must be compiled alone")
+    parser.add_argument("--woven", action="store_true", help="leave out mutants that must be compiled alone")
     arguments = parser.parse_args()
     areas = arguments.areas or [area for area in AREAS if area not in LINUX]
     if unknown := [area for area in areas if area not in AREAS]:

@@ -61,10 +61,10 @@ def daemon(name: str, summary: str, depends: list[str]) -> Package:
 
 PACKAGES = [
     daemon("fourhop-gateway", "Gateway that paces TCP into a multihop mesh", ["kmod-nft-queue"]),
-    daemon("fourhop-aodvd", "AODV routing daemon with a look at the signal", ["kmod-tun"]),
+    daemon("fourhop-aodvd", "AODV routing daemon that checks signal strength", ["kmod-tun"]),
     Package(
         "luci-app-fourhop",
-        "Page of LuCI for fourhop-gateway",
+        "LuCI page for fourhop-gateway",
         ["luci-base", "fourhop-gateway"],
         {
             "/www/luci-static/resources/view/fourhop/gateway.js": (SOURCES / "luci" / "view.js", 0o644),
@@ -167,7 +167,7 @@ def sign(file: Path, key: Path) -> None:
 def main() -> None:
     """The command."""
     line = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    line.add_argument("--arch", required=True, help="as OpenWrt names the processor: `opkg print-architecture`")
+    line.add_argument("--arch", required=True, help="OpenWrt's name of the processor: see `opkg print-architecture`")
     line.add_argument("--programs", type=Path, required=True, help="folder with the static programs")
     line.add_argument("--key", type=Path, help="private key that signs the index")
     line.add_argument("--out", type=Path, default=ROOT / "dist" / "openwrt")
@@ -178,7 +178,7 @@ def main() -> None:
     listed = index(folder, packed)
     packed += [pack(package, "apk", arguments) for package in PACKAGES]
     if arguments.key is None:
-        print(f"openwrt: {listed} is NOT SIGNED: --key names a key", file=sys.stderr)
+        print(f"openwrt: {listed} is NOT SIGNED: give a key with --key", file=sys.stderr)
     else:
         sign(listed, arguments.key)
     print("\n".join(map(str, packed)))

@@ -73,7 +73,7 @@ PACKAGES = [
     ),
     Package(
         "fourhop-aodvd",
-        "AODV routing daemon with a look at the signal",
+        "AODV routing daemon that checks signal strength",
         "Routes a wireless ad hoc network by AODV (RFC 3561). It ignores neighbours whose signal is too weak for data, "
         "and gives up links whose frames the driver could not deliver.",
         {"fourhop-aodvd": "/usr/sbin"},
@@ -99,7 +99,7 @@ PACKAGES = [
         "fourhop",
         "simulator and emulator of TCP over wireless meshes",
         "Describe a network of 802.11 radios in a few lines, run it, and get goodput with confidence intervals, plots "
-        "and packet captures; or run real programs over it in network namespaces. The libraries for Python are inside.",
+        "and packet captures; or run real programs over it in network namespaces. The Python libraries are included.",
         {"fourhop-emulate": "/usr/bin", "fourhop-medium": "/usr/sbin"},
         {"packaging/emulate-grafana.json": "/usr/share/fourhop/grafana.json"},
         recommends=("iproute2", "iperf3"),
@@ -120,7 +120,9 @@ def linked(program: Path) -> set[str]:
     glibc = {name for name in needs if re.match(r"(lib(c|m|dl|rt|pthread|util)\.so|ld-linux)", name)}
     unknown = needs - LIBRARIES.keys() - glibc
     if unknown:
-        sys.exit(f"packages: {program} is linked with {', '.join(unknown)}: say in LIBRARIES which package has it")
+        sys.exit(
+            f"packages: {program} is linked with {', '.join(unknown)}: add the packages that contain them to LIBRARIES"
+        )
     versions = [tuple(map(int, text.split("."))) for text in re.findall(r"\bGLIBC_([\d.]+)", said)]
     if versions:
         found.add(f"libc6 (>= {'.'.join(map(str, max(versions)))})")
@@ -320,7 +322,7 @@ def main() -> None:
     line.add_argument(
         "--python", default=PYTHON, help=f"minor version of the distribution's Python, {PYTHON} by default"
     )
-    line.add_argument("--strip", default="strip", help='program that strips; "no" if that is done')
+    line.add_argument("--strip", default="strip", help='program that strips; "no" if the programs are already stripped')
     line.add_argument("--release", default=version(), help="version of the packages")
     line.add_argument("--out", type=Path, default=ROOT / "dist" / "packages")
     arguments = line.parse_args()
@@ -332,7 +334,7 @@ def main() -> None:
             print("packages: SKIPPED fourhop: it needs --wheel", file=sys.stderr)
             continue
         if not all((arguments.programs / program).exists() for program in known[name].programs):
-            print(f"packages: SKIPPED {name}: {arguments.programs} lacks its program", file=sys.stderr)
+            print(f"packages: SKIPPED {name}: its program is not in {arguments.programs}", file=sys.stderr)
             continue
         print(pack(known[name], arguments, arguments.release))
 

@@ -53,7 +53,7 @@ def disagreements(manifest: str, changelog: str, lock: str, today: datetime.date
             if datetime.date.fromisoformat(newest[1]) > today:
                 yield f"CHANGELOG.md: [{version}]: found {newest[1]}, allowed: a date up to {today}"
         except ValueError:
-            yield f"CHANGELOG.md: [{version}]: found {newest[1] or 'no date'}, allowed: a date as {today}"
+            yield f"CHANGELOG.md: [{version}]: found {newest[1] or 'no date'}, allowed: a date such as {today}"
     locked = set(re.findall(r'name = "fourhop-[\w-]+"\nversion = "([^"]+)"', lock))
     if locked != {version}:
         found = ", ".join(sorted(locked)) or "none"

@@ -111,9 +111,9 @@ def _table(text: str) -> str:
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description="Execute a notebook and show what came of it.")
+    parser = argparse.ArgumentParser(description="Execute a notebook and show its output.")
     parser.add_argument("notebook", type=Path)
-    parser.add_argument("--out", type=Path, help="where the page goes; its text is printed if not given")
+    parser.add_argument("--out", type=Path, help="file of the page; if not given, its text is printed")
     arguments = parser.parse_args()
     page = execute(arguments.notebook)
     if arguments.out is None:

@@ -224,7 +224,7 @@ def test_what_to_do_about_each_stale_figure_is_printed() -> None:
     changed, unpinned, new = script().outdated(found, kept, {"p/f2": {}})
     assert changed.startswith("p/f1: its quick runs differ from those of commit abc, which measured it; run `fourhop")
     assert "--world" not in changed
-    assert unpinned.startswith("p/f2: nothing is kept of its quick runs; run")
+    assert unpinned.startswith("p/f2: no results of its quick runs are kept; run")
     assert "`fourhop reproduce p/f2 --world all`" in unpinned
     assert new.startswith("p/f4: it was never measured; run")
     assert "`scripts/measured.py pin report-quick p/f4`" in new

@@ -21,7 +21,7 @@ LOCK = '[[package]]\nname = "fourhop-sim"\nversion = "0.2.0"\n'
         (MANIFEST, CHANGES, LOCK, ""),
         (MANIFEST.replace("0.2.0", "0.3.0"), CHANGES, LOCK, "found 0.2.0 as the newest release, allowed: 0.3.0"),
         (MANIFEST, CHANGES.replace("]\n\n## [0", "]\n- That.\n\n## [0"), LOCK, "found entries under [Unreleased]"),
-        (MANIFEST, CHANGES.replace(" - 2026-11-23", ""), LOCK, "found no date, allowed: a date as 2026-11-23"),
+        (MANIFEST, CHANGES.replace(" - 2026-11-23", ""), LOCK, "found no date, allowed: a date such as 2026-11-23"),
         (MANIFEST, CHANGES.replace("11-23", "11-24"), LOCK, "found 2026-11-24, allowed: a date up to 2026-11-23"),
         (MANIFEST, CHANGES, LOCK.replace("0.2.0", "0.1.0"), "Cargo.lock: found 0.1.0, allowed: 0.2.0"),
         ("", CHANGES, LOCK, "Cargo.toml: found no version"),

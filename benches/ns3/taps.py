@@ -46,7 +46,7 @@ def address(node: int) -> str:
 
 
 def carried(nodes: int, run: Run) -> float:
-    """Mean goodput of the flows, in bits a second; a flow that never came to a connection has none."""
+    """Mean goodput of the flows, in bit/s; a flow that never connected counts as zero."""
     for _, to in pairs(nodes):
         run(to, ["iperf3", "-s", "-1", "-D"])
     time.sleep(1)
@@ -101,7 +101,7 @@ def ns3(nodes: int) -> str:
                 try:
                     return subprocess.run(inside, capture_output=True, text=True, timeout=SECONDS + 30, check=False)
                 except subprocess.TimeoutExpired:
-                    # So late that the program has not even come to its end: it has carried nothing.
+                    # So late that the program has not even ended: it has carried nothing.
                     return subprocess.CompletedProcess(inside, 1, "", "")
 
             process.send_signal(signal.SIGUSR1)
@@ -124,18 +124,18 @@ def ns3(nodes: int) -> str:
 
 
 def join(node: int) -> None:
-    """Gives a node its device, which says nothing by itself."""
+    """Gives a node its device, which sends nothing by itself."""
     name = f"nt{node}"
     subprocess.run(["ip", "link", "set", name, "netns", name], check=True)
     variables = "echo 1 > ipv6/conf/all/disable_ipv6; echo 1 > ipv4/ip_forward; echo 0 > ipv4/conf/all/send_redirects"
-    # ns-3 numbers its devices from 1, and its MAC goes on answering to that number when the bridge has learned another.
+    # ns-3 numbers its devices from 1, and its MAC still answers to that number when the bridge has learned another.
     own = f"00:00:00:00:{node + 1 >> 8:02x}:{node + 1 & 255:02x}"
     inside = f"cd /proc/sys/net && {variables} && ip link set {name} address {own} up"
     subprocess.run(["ip", "netns", "exec", name, "sh", "-c", inside], check=True)
 
 
 def routes(node: int, nodes: int) -> list[str]:
-    """Its address, and the way to every node that it sends to or for."""
+    """Its address, and the route to every node that it sends to or for."""
     first = node - node % 10
     far = [to for to in range(first, min(first + HOPS + 1, nodes)) if abs(to - node) > 1]
     ways = [f"route add {address(to)} via {address(node + (1 if to > node else -1))}" for to in far]
@@ -154,7 +154,7 @@ def row(nodes: str, cpu: float, late: tuple[float, float, float], rate: float) -
 
 
 def main() -> None:
-    """Both, or the one that is named."""
+    """Runs both, or the one named."""
     known = {"ours": ours, "ns3": ns3}
     words = sys.argv[1:]
     who = [word for word in words if word in known] or list(known)

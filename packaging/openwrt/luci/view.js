@@ -11,7 +11,7 @@ return view.extend({
 
 	render: function (status) {
 		var m = new form.Map('fourhop-gateway', _('Mesh pacing'),
-			_('Paces TCP into a multihop mesh. The service finds empty values when it starts.'));
+			_('Paces TCP into a multihop mesh. When the service starts, it determines the values left empty.'));
 		var s = m.section(form.NamedSection, 'main', 'gateway');
 		var o;
 
@@ -31,11 +31,11 @@ return view.extend({
 		o = s.option(form.ListValue, 'share', _('Share'));
 		o.value('even', _('the same for all flows'));
 		o.value('own', _('per flow'));
-		o = s.option(form.Value, 'metrics', _('Metrics for Prometheus at'));
+		o = s.option(form.Value, 'metrics', _('Address of the metrics for Prometheus'));
 		o.placeholder = '127.0.0.1:9466';
 
 		return m.render().then(function (node) {
-			return E([node, E('h3', _('State')), E('pre', status.stdout || _('The service is not running.'))]);
+			return E([node, E('h3', _('Status')), E('pre', status.stdout || _('The service is not running.'))]);
 		});
 	}
 });

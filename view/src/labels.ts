@@ -6,7 +6,7 @@ import type { Pen } from "./pen";
 /** Approximate width of a letter of ten points; pens cannot measure. */
 const LETTER = 5.6;
 const HIGH = 11;
-/** Most nodes with names; there is no room for more. */
+/** Maximum number of nodes with names; there is no room for more. */
 const MOST = 300;
 
 export interface Labelled { name: string; x: number; y: number; radius: number; first: boolean }

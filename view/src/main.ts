@@ -59,7 +59,7 @@ async function start(): Promise<void> {
   const draw = (): void => {
     const before = performance.now();
     for (const panel of PANELS) by(`#${panel}`).hidden = model.panels !== null && !model.panels.includes(panel);
-    // A narrow screen has room for the panels that an address names.
+    // Panels that the address names are shown on a narrow screen, too.
     by("main").classList.toggle("asked", model.panels !== null);
     by("main").classList.toggle("single", ["#map", "#details"].some((panel) => by(panel).hidden !== false));
     run.draw(fitted(runCanvas, RUN_HEIGHT));

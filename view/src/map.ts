@@ -14,7 +14,7 @@ const LIGHT = 0.299792458;
 const FADE = 0.6;
 /** In spans up to this many nanoseconds, losses at other nodes than the destination are shown, too. */
 const BRIEF = 2e7;
-/** Most flows of which all routes are drawn. */
+/** Maximum number of flows for which all routes are drawn. */
 const MOST_ROUTES = 100;
 
 export interface OnMap {

@@ -11,7 +11,7 @@ import type { Trace } from "./trace";
 
 const TOP = 12;
 const ROW = 30;
-/** Most arrows drawn individually. */
+/** Maximum number of arrows drawn individually. */
 const MOST = 6000;
 
 export interface InSequence { path: number[]; arrows: number; lost: number; wired: number }

@@ -7,7 +7,7 @@ import type { Column } from "./types";
 export interface Line { name: string; time: number[]; value: number[]; dashed: boolean }
 export interface Plot { id: string; title: string; unit: string; lines: Line[]; steps: boolean }
 
-/** Most points of a line; longer ones keep the minimum and maximum of each column of pixels. */
+/** Maximum number of points of a line; longer ones keep the minimum and maximum of each column of pixels. */
 const POINTS = 2000;
 
 export class Series {
@@ -52,7 +52,7 @@ export class Series {
       { id: "window", title: "Window", unit: "segments", steps: true,
         lines: [column("congestion window", tcp.cwnd, 1), column("slow-start threshold", tcp.ssthresh, 1, true)] },
       { id: "rtt", title: "Round-trip time", unit: "ms", steps: true,
-        lines: [column("newest", tcp.rtt, 1e-6, true), column("smoothed", tcp.srtt, 1e-6)] },
+        lines: [column("latest", tcp.rtt, 1e-6, true), column("smoothed", tcp.srtt, 1e-6)] },
       { id: "interval", title: "Pacing interval", unit: "ms", steps: true, lines: [column("between segments", tcp.interval, 1e-6)] },
       { id: "queue", title: "Queue", unit: "packets", steps: true, lines: lengths },
       { id: "goodput", title: "Goodput", unit: "kbit/s", steps: false, lines: [this.goodput(flow)] },

@@ -1,6 +1,6 @@
 """The routing daemon over the simulated air, compared with the simulator's own AODV and with the testbed paper.
 
-    benches/aodvd.py [searches|walks|draw|many|flood ...]      # all, if none is named
+    benches/aodvd.py [searches|walks|draw|many|flood ...]      # default: all
 
 Needs root, ping, iperf3 and the programs of `make linux`. Prints a table for each question and draws
 docs/img/aodvd.png; docs/aodvd.md shows them. The hallway is that of the testbed studies (papers/testbed).
@@ -177,7 +177,7 @@ def label(speed: float, aware: bool) -> str:
 
 
 def walks() -> None:
-    """Throughput, outages and route changes of a client that walks, with and without a look at the signal."""
+    """Throughput, outages and route changes of a client that walks, with and without regard to the signal."""
     cases = [(speed, aware) for speed in (0.33, 1.0) for aware in (True, False)]
     with ThreadPoolExecutor(len(cases)) as pool:
         real = list(pool.map(lambda case: [walk(case[0], case[1], seed) for seed in SEEDS], cases))

@@ -409,7 +409,9 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--only", default="", help="scenarios whose name contains this")
     today = int(datetime.date.today().strftime("%Y%m%d"))
-    parser.add_argument("--unseen", type=int, default=today, metavar="SEED", help="of new networks; 0: none")
+    parser.add_argument(
+        "--unseen", type=int, default=today, metavar="SEED", help="seed of new networks; 0: no new networks"
+    )
     parser.add_argument("--also", action="append", default=[], metavar="FILE:SECONDS", help="further scenario files")
     parser.add_argument("--dry", action="store_true", help="print, write nothing")
     arguments = parser.parse_args()

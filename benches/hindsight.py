@@ -4,7 +4,7 @@
 
 Draws networks like the study `comparison/ap2`, with other numbers. On each it runs fixed windows in three ways: sent as
 acknowledgements arrive (a train), paced as in Linux, and in AP2's bursts. For several prices of delay it selects the
-best of all with one seed and measures that choice with another: the best of so many with the same seed would be partly
+best of all with one seed and measures that choice with another: the best of many with the same seed would be partly
 luck. Prints goodput as a share of the best of CUBIC, BBR, Vegas, NewReno and TCP-AP, and the 95th percentile of round
 trips relative to CUBIC's (on 802.11b, TCP-AP's); both are geometric means.
 """

@@ -1,6 +1,6 @@
 """Adaptive pacing in the kernel, compared with the simulator's and with the kernel's own TCPs, over emulated chains.
 
-    benches/kernel.py [ap2|chains|draw|gaps|cross|cost ...]      # all, if none is named
+    benches/kernel.py [ap2|chains|draw|gaps|cross|cost ...]      # default: all
 
 SEEDS=1 uses only the first seed. Needs root, iperf3, tcpdump, bpftool and the output of `make linux` and `make bpf`.
 

@@ -17,7 +17,7 @@ that fits nothing, the module has a number that depends on the same things as th
 must be that of the module that was recorded.
 
 With `FOURHOP_GUIDED=no`, another compiler, another target, or settings of cargo's build profile in the environment,
-the module is built without the profile, and a message says so. Needs Python's standard library only.
+the module is built without the profile, and a message says so. Needs only Python's standard library.
 """
 
 from __future__ import annotations

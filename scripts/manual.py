@@ -17,7 +17,7 @@ FILES = [
         "scenario files",
         "TOML; `fourhop schema --reference` lists every key, and `fourhop check` lists the errors of one.",
     ),
-    ("FOURHOP_EMULATE", "Environment variable: the path of fourhop-emulate, where it is in none of the usual places."),
+    ("FOURHOP_EMULATE", "Environment variable: the path of fourhop-emulate, if it is not in one of the usual places."),
 ]
 
 

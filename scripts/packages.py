@@ -191,9 +191,7 @@ def documents(package: Package, contents: Contents, stage: Path, release: str) -
     """Changelog, copyright, licences, bill of materials and manual pages."""
     folder = f"/usr/share/doc/{package.name}"
     stamp = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(EPOCH))
-    log = (
-        f"{package.name} ({release}) unstable; urgency=medium\n\n  * CHANGELOG.md of the sources says what is new.\n\n"
-    )
+    log = f"{package.name} ({release}) unstable; urgency=medium\n\n  * See CHANGELOG.md in the sources.\n\n"
     log += f" -- {MAINTAINER}  {stamp}\n"
     contents.add(packed(log.encode(), stage / "changelog.gz"), f"{folder}/changelog.gz")
     expat = "\n".join(f" {line}" if line else " ." for line in (ROOT / "LICENSE-MIT").read_text().strip().splitlines())
@@ -315,7 +313,7 @@ EPOCH = int(
 def main() -> None:
     """The command."""
     line = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    line.add_argument("names", nargs="*", help="packages; all if none is named")
+    line.add_argument("names", nargs="*", help="packages; default: all")
     line.add_argument("--arch", choices=["amd64", "arm64"], required=True)
     line.add_argument("--programs", type=Path, required=True, help="folder with the programs")
     line.add_argument("--wheel", type=Path, help="the wheel, for the package with Python")

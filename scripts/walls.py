@@ -96,18 +96,18 @@ def breaches(root: Path) -> Iterator[str]:
         for source in sorted((root / "crates" / crate / "src").rglob("*.rs")):
             text = _blank(source)
             for word in UNSAFE.finditer(text):
-                yield f"{source}:{_line(text, word.start())}: unsafe; that is for {UNSAFE_IS_IN} alone"
+                yield f"{source}:{_line(text, word.start())}: unsafe; only {UNSAFE_IS_IN} may have unsafe code"
     for crate, allowed in WITHIN.items():
         manifest = root / "crates" / crate / "Cargo.toml"
         for name in _tables(manifest)["dependencies"]:
             if name.startswith("fourhop-") and name not in allowed:
-                yield f"{manifest}: depends on {name}; allowed of this workspace: {', '.join(sorted(allowed))}"
+                yield f"{manifest}: depends on {name}; allowed in this workspace: {', '.join(sorted(allowed))}"
 
 
 def _imports(sources: Path) -> Iterator[str]:
     files, imports = graph(sources)
     for circle in circles(imports):
-        yield f"{files[circle[0]]}: a circle of imports: {' -> '.join(map(_name, [*circle, circle[0]]))}"
+        yield f"{files[circle[0]]}: an import cycle: {' -> '.join(map(_name, [*circle, circle[0]]))}"
     if sources.parent.name != "proto":
         return
     level = {folder: height for height, folders in enumerate(LAYERS) for folder in folders}
@@ -116,9 +116,9 @@ def _imports(sources: Path) -> Iterator[str]:
             if not module or not other or {module[0], other[0]} & ACROSS:
                 continue
             if module[0] != other[0] and level.get(other[0], -1) >= level.get(module[0], -1):
-                yield f"{files[module]}: imports {_name(other)}, which is no lower layer"
+                yield f"{files[module]}: imports {_name(other)}, which is not a lower layer"
             if module[0] in HEADLESS and len(other) < len(module) and module[: len(other)] == other:
-                yield f"{files[module]}: imports from {_name(other)}, the head of its folder; give it a file of its own"
+                yield f"{files[module]}: imports from {_name(other)}, the head of its folder; move that to a separate file"
 
 
 def _name(module: Module) -> str:
@@ -157,9 +157,9 @@ def _source(source: Path, *, knows_numbering: bool) -> Iterator[str]:
         if module in FORBIDDEN_MODULES:
             yield f"{source}:{_line(text, offset)}: std::{module}; a protocol crate reads no clock and opens nothing"
     for word in UNSAFE.finditer(text):
-        yield f"{source}:{_line(text, word.start())}: unsafe; a protocol crate has none"
+        yield f"{source}:{_line(text, word.start())}: unsafe; a protocol crate has no unsafe code"
     for name in () if knows_numbering else NUMBERING.finditer(text):
-        yield f"{source}:{_line(text, name.start())}: {name[1]}; a protocol takes addresses as it is given them"
+        yield f"{source}:{_line(text, name.start())}: {name[1]}; a protocol takes addresses as given"
 
 
 def _floats(source: Path) -> Iterator[str]:

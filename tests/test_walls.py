@@ -154,15 +154,15 @@ def test_two_files_may_know_each_other_and_three_make_a_circle(copy: Path) -> No
     assert check(copy) == ""
     (sources / "three.rs").write_text(f"use crate::{{\n    four::{{One}},\n}};\n{three}", encoding="utf-8")
     found = check(copy)
-    assert re.search(r"/(one|two|three)\.rs: a circle of imports: (\w+) -> \w+ -> \w+ -> \2\n", found), found
+    assert re.search(r"/(one|two|three)\.rs: an import cycle: (\w+) -> \w+ -> \w+ -> \2\n", found), found
 
 
 def test_an_import_from_above_is_found(copy: Path) -> None:
     breaches = [
-        ("wire/breach.rs", "use crate::route::Metric;", "route::metric, which is no lower layer"),
-        ("mac/breach.rs", "use crate::net::Link;", "net::link, which is no lower layer"),
-        ("tcp/breach.rs", "use crate::route::Metric;", "route::metric, which is no lower layer"),
-        ("breach/mod.rs", "use crate::wire::Prefix;", "wire::prefix, which is no lower layer"),
+        ("wire/breach.rs", "use crate::route::Metric;", "route::metric, which is not a lower layer"),
+        ("mac/breach.rs", "use crate::net::Link;", "net::link, which is not a lower layer"),
+        ("tcp/breach.rs", "use crate::route::Metric;", "route::metric, which is not a lower layer"),
+        ("breach/mod.rs", "use crate::wire::Prefix;", "wire::prefix, which is not a lower layer"),
         ("node/breach.rs", "use super::head;", "node, the head of its folder"),
         ("wire/bytes/breach.rs", "use crate::wire::bytes::head;", "wire::bytes, the head of its folder"),
     ]

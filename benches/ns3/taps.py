@@ -1,11 +1,11 @@
 """How many nodes a real-time scheduler carries: `fourhop emulate --tap` beside ns-3.37's TapBridge on the same chains.
 
-    benches/ns3/taps.py [ours|ns3] [NODES ...]      # both, and 10 50 120 300, if none is named
+    benches/ns3/taps.py [ours|ns3] [NODES ...]      # default: both, with 10 50 120 300
 
 Needs root, iperf3, iproute2, the program of `make linux`, and for ns-3 `make -C benches/ns3 taps` and Debian's packages
-libns3-dev and ns3; the latter has tap-creator, which the libraries look for where they were built: where that is,
-`strings libns3-tap-bridge.so.37 | grep tap-creator` says, and a link from there to /usr/libexec/ns3/ns3.37-tap-creator
-helps. Every node is a network namespace whose kernel routes along the chain. Of every ten nodes the first sends TCP to
+libns3-dev and ns3. The latter has tap-creator, but the libraries look for it in the folder where they were built: find
+that path by `strings libns3-tap-bridge.so.37 | grep tap-creator`, and link it to /usr/libexec/ns3/ns3.37-tap-creator.
+Every node is a network namespace whose kernel routes along the chain. Of every ten nodes, the first sends TCP to
 the fifth for 15 s, and the flows share the air with nobody. Both run under SCHED_FIFO 20.
 """
 

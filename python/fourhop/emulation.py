@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "fourhop-emulate"
 VARIABLE = "FOURHOP_EMULATE"
-"""Environment variable with the path of the program, if it is in none of the usual places."""
+"""Environment variable with the path of the program, if it is not in one of the usual places."""
 
 _ENDING = 30.0
 """Seconds that an emulation may take to end after SIGINT."""

@@ -67,7 +67,7 @@ def prepare(folder: Path, manifest: str, own: str) -> None:
             raise unwritable(folder, error) from error
         if (folder / own).exists() and not (folder / manifest).exists():
             raise FourhopError(
-                f"output folder {folder}: holds a {own} that is not part of a result; choose another folder"
+                f"output folder {folder}: contains a {own} that is not part of a result; choose another folder"
             )
 
 
@@ -191,7 +191,7 @@ def streamed(rows: pl.LazyFrame, **options: object) -> Write:
 
 
 def text(content: str) -> Write:
-    """Writes a text."""
+    """Writes text."""
     return lambda path: path.write_text(content, encoding="utf-8")
 
 

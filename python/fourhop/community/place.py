@@ -60,7 +60,7 @@ class Place:
             yield str(key), Place(self.file, f"{self.path}.{key}" if self.path else str(key), value)
 
     def text(self) -> str:
-        """A text; numbers are accepted, too."""
+        """A string; numbers are accepted, too."""
         if isinstance(self.value, bool) or not isinstance(self.value, str | int | float) or not str(self.value).strip():
             self.refuse("a string")
         return str(self.value).strip()

@@ -118,7 +118,7 @@ def _imports(sources: Path) -> Iterator[str]:
             if module[0] != other[0] and level.get(other[0], -1) >= level.get(module[0], -1):
                 yield f"{files[module]}: imports {_name(other)}, which is not a lower layer"
             if module[0] in HEADLESS and len(other) < len(module) and module[: len(other)] == other:
-                yield f"{files[module]}: imports from {_name(other)}, the head of its folder; move that to a separate file"
+                yield f"{files[module]}: imports from {_name(other)}, the head of its folder; use a separate file"
 
 
 def _name(module: Module) -> str:

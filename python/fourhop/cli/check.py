@@ -18,7 +18,7 @@ def command(
     json: common.Json = False,
     resolved: Annotated[bool, Option("--resolved", help="Print the scenario as TOML with all defaults.")] = False,
 ) -> None:
-    """Check a scenario without running it. Prints one line per problem and exits with 2 if there is one."""
+    """Check a scenario without running it. Prints one line per problem and exits with 2 if there are any."""
     with common.errors():
         from fourhop.errors import ScenarioError
 

@@ -22,8 +22,8 @@ def command(
         list[Path],
         Argument(
             metavar="FILE...",
-            help="meshviewer.json; nodes.json with graph.json; GeoJSON points; CSV of places; CSV matrix of links. "
-            "Several files are merged. Or one configuration of wmediumd.",
+            help="meshviewer.json; nodes.json with graph.json; hopglass.json; GeoJSON points; CSV of positions; CSV "
+            "matrix or list of links. Several files are merged. Or one configuration of wmediumd.",
         ),
     ],
     out: Annotated[

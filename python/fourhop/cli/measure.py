@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def command(
     hosts: Annotated[list[str], Argument(metavar="HOST...", help="Hosts that run `iperf3 -s`.")],
-    rounds: Annotated[int, Option(metavar="N", help="Loads, one after another.")] = 5,
+    rounds: Annotated[int, Option(metavar="N", help="Number of loads, one after another.")] = 5,
     seconds: Annotated[int, Option(metavar="N", help="Length of each load.")] = 10,
     streams: Annotated[int, Option(metavar="N", help="Connections per host and direction.")] = 4,
     direction: Annotated[Literal["both", "to", "from"], Option(help="Direction of the data.")] = "both",

@@ -17,7 +17,8 @@ def command(
         Path | None, Argument(metavar="FILE", help="Scenario in TOML, or a configuration of wmediumd.")
     ] = None,
     config: Annotated[
-        Path | None, Option("--config", "-c", metavar="FILE", help="The same as FILE, under wmediumd's name for it.")
+        Path | None,
+        Option("--config", "-c", metavar="FILE", help="The same as FILE, as an option like that of wmediumd."),
     ] = None,
     set_: common.Set = None,
     map_: Annotated[

@@ -48,7 +48,7 @@ def ns2(
     jobs: Annotated[int | None, Option(metavar="N", help="Parallel runs; default: one per core.")] = None,
     json: common.Json = False,
 ) -> None:
-    """Run every entry of a reference made with ns-2.35 and compare. Exit code 1 if one differs."""
+    """Run every entry of a reference made with ns-2.35 and compare. Exits with 1 if one differs."""
     with common.errors():
         from fourhop import validate
         from fourhop.agreement import Agreement

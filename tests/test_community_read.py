@@ -138,7 +138,7 @@ def test_places_and_a_matrix_are_put_together(tmp_path: Path) -> None:
 
 BAD: list[tuple[str, Any, str]] = [
     ("m.json", {"nodes": 7, "links": []}, "m.json: nodes: found 7, allowed: a list of nodes"),
-    ("m.json", "{]", "m.json: found no JSON ("),
+    ("m.json", "{]", "m.json: found invalid JSON ("),
     ("m.json", {"version": 1}, "m.json: found JSON with version, allowed: meshviewer.json, nodes.json"),
     ("n.json", {"version": 3, "nodes": []}, "n.json: version: found 3, allowed: 1 or 2"),
     ("n.json", {"version": 20261124, "nodes": []}, "n.json: version: found 20261124, allowed: 1 or 2"),

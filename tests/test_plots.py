@@ -277,5 +277,5 @@ def test_what_a_figure_cannot_look_like_is_said(swept: SweepResult) -> None:
         with pytest.raises(FourhopError, match=re.escape(message)):
             plots.sweep(swept, **shown, **look)  # type: ignore[arg-type]
     zero = Chart("lines", (Line("a", [0.0, 1.0], [1.0, 2.0], [None] * 2, [None] * 2),), "x", "y")
-    with pytest.raises(FourhopError, match=re.escape("log: found 0.0 along x, allowed: numbers above zero")):
+    with pytest.raises(FourhopError, match=re.escape("log: found 0.0 on the x axis, allowed: numbers above zero")):
         looks.axes(zero, {"log": "x"})

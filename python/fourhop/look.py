@@ -121,4 +121,4 @@ def _size(given: Any) -> tuple[float, float, float]:
 def _positive(axis: str, values: list[Any]) -> None:
     refused = next((value for value in values if isinstance(value, str) or value <= 0.0), None)
     if refused is not None:
-        raise FourhopError(f"log: found {refused!r} along {axis}, allowed: numbers above zero")
+        raise FourhopError(f"log: found {refused!r} on the {axis} axis, allowed: numbers above zero")

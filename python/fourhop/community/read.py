@@ -51,7 +51,7 @@ def _of_json(name: str, text: str) -> Network:
     try:
         root = Place(name, "", json.loads(text))
     except (ValueError, RecursionError) as error:
-        raise FourhopError(f"{name}: found no JSON ({error}), allowed: {FORMATS}") from None
+        raise FourhopError(f"{name}: found invalid JSON ({error}), allowed: {FORMATS}") from None
     if geojson.recognised(root):
         return geojson.read(root)
     if ffmap.graph_recognised(root):
@@ -70,7 +70,7 @@ def _together(one: Network, more: Network, file: Path) -> Network:
     placed = [any(node.place is not None for node in network.nodes.values()) for network in (one, more)]
     if all(placed) and one.in_metres != more.in_metres:
         raise FourhopError(
-            f"{file}: found other units than in the files before it, allowed: metres or degrees in all files"
+            f"{file}: found units other than in the files before it, allowed: metres in all files, or degrees in all"
         )
     nodes = dict(one.nodes)
     # Tables of positions and matrices use names, maps use ids.

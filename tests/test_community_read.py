@@ -74,7 +74,7 @@ def test_an_empty_file_is_called_empty(tmp_path: Path, name: str, text: str) -> 
 
 @pytest.mark.parametrize("text", ["null", '"a,b"', "roof;0;0"])
 def test_what_a_json_file_holds_is_read_as_json(tmp_path: Path, text: str) -> None:
-    with pytest.raises(FourhopError, match=r"nodes.json: found (no )?JSON"):
+    with pytest.raises(FourhopError, match=r"nodes.json: found (invalid )?JSON"):
         read([put(tmp_path, "nodes.json", text)], None)
 
 

@@ -24,8 +24,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 
 HEAD = """\
-fourhop is licensed under MIT or Apache 2.0, as you prefer. The extension module in its wheels and the programs for
-Linux also contain the following; what is marked with an asterisk is in the programs alone.
+fourhop is licensed under MIT or Apache 2.0, at your option. The extension module in its wheels and the programs for
+Linux also contain the following; items marked with an asterisk are only in the programs.
 
 Under the Apache License, Version 2.0 (text in LICENSE-APACHE):
 

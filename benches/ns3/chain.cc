@@ -410,7 +410,7 @@ main(int argc, char* argv[])
     cmd.AddValue("rtsLimit", "transmissions of an RTS; 0: no limit, as in ns-3", rtsLimit);
     cmd.AddValue("hello", "AODV HELLO messages", hello);
     cmd.AddValue("aodv", "ns3: its defaults; ns2: those of ns-2", aodvDefaults);
-    cmd.AddValue("minRto", "least retransmission time-out in seconds", minRto);
+    cmd.AddValue("minRto", "minimum retransmission time-out in seconds", minRto);
     cmd.AddValue("sack", "selective acknowledgements", sack);
     cmd.AddValue("arp", "ARP; else all addresses are known", arp);
     cmd.AddValue("stats", "count MAC, AODV and TCP events", stats);

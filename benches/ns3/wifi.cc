@@ -63,9 +63,9 @@ main(int argc, char* argv[])
     std::string standard = "n", categories, errors = "TableBased";
     CommandLine cmd;
     cmd.AddValue("stations", "senders", stations);
-    cmd.AddValue("older", "how many of the stations, the last ones, have 802.11a at 54 Mbit/s", older);
+    cmd.AddValue("older", "number of stations, the last ones, that have 802.11a at 54 Mbit/s", older);
     cmd.AddValue("hops", "hops of a chain; 0: one cell", hops);
-    cmd.AddValue("aside", "metres by which every second node of a chain stands beside the line", aside);
+    cmd.AddValue("aside", "metres by which every second node of a chain is off the line", aside);
     cmd.AddValue("spacing", "metres of a hop", spacing);
     cmd.AddValue("channels", "channels that the hops of a chain take in turn", channels);
     cmd.AddValue("categories", "access categories of the stations, in turn: bk, be, vi, vo; none: no EDCA", categories);
@@ -75,7 +75,7 @@ main(int argc, char* argv[])
     cmd.AddValue("streams", "spatial streams", streams);
     cmd.AddValue("width", "MHz", width);
     cmd.AddValue("shortGuard", "guard interval of 400 ns", shortGuard);
-    cmd.AddValue("ampdu", "most bytes of an A-MPDU; 0: none", ampdu);
+    cmd.AddValue("ampdu", "maximum bytes of an A-MPDU; 0: no A-MPDUs", ampdu);
     cmd.AddValue("rts", "RTS before every frame", rts);
     cmd.AddValue("ssrc", "failures of a station before it gives up", ssrc);
     cmd.AddValue("payload", "bytes of a datagram", payload);

@@ -174,9 +174,7 @@ def _plan(entry: Entry, duration_s: float | None) -> _Plan:
     resolved = scenario.resolved
     flows = resolved["flows"]
     if len(flows) != len(entry.runs[0]):
-        raise FourhopError(
-            f"{entry.path}: found {len(flows)} flows, allowed: {len(entry.runs[0])}, as in results.json"
-        )
+        raise FourhopError(f"{entry.path}: found {len(flows)} flows, allowed: {len(entry.runs[0])}, as in results.json")
     udp = [flow for flow in flows if flow["transport"] == "udp"]
     tcp_flows = len(udp) < len(flows)
     if tcp is None and tcp_flows:

@@ -181,7 +181,7 @@ def _notes(said: Mapping[str, list[str]], network: Network, carried: float) -> l
     texts = {
         "full": (
             "assumed",
-            "at the highest possible rate; they may be better"
+            "at the highest possible rate; the quality may be better"
             if rates
             else f"on which {FULL:.0%} and more arrive: as good as the distance says, and "
             f"at least {LEAST_FULL_SNR_DB:.0f} dB above noise; {FULL_SNR_DB:.0f} dB if no distance is known",

@@ -9,7 +9,7 @@ import { bisect } from "./search";
 import type { Source } from "./source";
 import type { Column, Events, Frames, Head, Packets, Positions, Queues, Receptions, Routes, States, Tcp } from "./types";
 
-/** Maximum number of chunks in memory; with some 30 000 rows each, they take about 50 MB. */
+/** Maximum number of chunks in memory; with about 25 000 rows each, they take about 50 MB. */
 const KEPT = 64;
 
 /** A table before it is loaded. */

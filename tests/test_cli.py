@@ -335,7 +335,7 @@ def test_a_file_that_is_not_there(fourhop: Command, tmp_path: Path) -> None:
 def test_a_file_that_is_not_toml(fourhop: Command, tmp_path: Path) -> None:
     path = tmp_path / "words.toml"
     path.write_text("profile = ns2\n", encoding="utf-8")
-    assert f"error: {path}:1:11: found a text that is not TOML" in refused(fourhop("check", path))
+    assert f"error: {path}:1:11: found text that is not TOML" in refused(fourhop("check", path))
 
 
 def test_a_file_that_is_not_text(fourhop: Command, tmp_path: Path) -> None:

@@ -325,7 +325,7 @@ BASE = 'scenario = "chain.toml"\n'
         (BASE + 'runs = 5\nprecision = "5%"', "s.toml: runs, precision: found both"),
         (BASE + "max_runs = 5", "s.toml: max_runs: found this key without precision"),
         (BASE + 'precision = "500%"', "s.toml: precision: found '500%', allowed: a share"),
-        ("runs = \n", "s.toml:1:8: found a text that is not TOML, allowed: a sweep in TOML (Invalid value)"),
+        ("runs = \n", "s.toml:1:8: found text that is not TOML, allowed: a sweep in TOML (Invalid value)"),
         (
             'scenario = "nowhere.toml"',
             's.toml: scenario: found "nowhere.toml", allowed: a scenario file in the folder of s.toml',

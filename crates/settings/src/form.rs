@@ -23,10 +23,10 @@ impl Form {
     pub const fn noun(self) -> &'static str {
         match self {
             Form::Ipv4 => "an IPv4 address",
-            Form::Network => "a network as \"10.0.0.0/8\", or an address",
-            Form::Ipv4Network => "a network of IPv4 as \"10.0.0.0/8\", or an address",
-            Form::Socket => "an address with a port as \"127.0.0.1:9100\"",
-            Form::Device => "the name of a network device, of at most 15 letters, digits, '.', '-', '_', '@'",
+            Form::Network => "a network such as \"10.0.0.0/8\", or an address",
+            Form::Ipv4Network => "an IPv4 network such as \"10.0.0.0/8\", or an address",
+            Form::Socket => "an address with a port, such as \"127.0.0.1:9100\"",
+            Form::Device => "the name of a network device: at most 15 letters, digits, '.', '-', '_' or '@'",
         }
     }
 

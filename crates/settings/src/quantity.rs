@@ -114,7 +114,7 @@ impl Unit {
             _ => number * factor,
         };
         if !value.is_finite() {
-            return Err(Some("too large a number".into()));
+            return Err(Some("the number is too large".into()));
         }
         Ok(if self.is_whole() { value.round() } else { value })
     }
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(hint(Unit::Rate, "2furlongs"), Some("units: bps, kbps, Mbps, Gbps".into()));
         assert_eq!(hint(Unit::Rate, "fast"), None);
         assert_eq!(hint(Unit::Time, "nans"), None);
-        assert_eq!(hint(Unit::Time, "1e999s"), Some("too large a number".into()));
+        assert_eq!(hint(Unit::Time, "1e999s"), Some("the number is too large".into()));
         assert_eq!(hint(Unit::Time, ""), None);
     }
 

@@ -192,7 +192,7 @@ impl Kind {
             Kind::Int(from, to) => format!("a whole number from {from} to {to}"),
             Kind::Quantity(unit, from, to) => format!("{} from \"{from}\" to \"{to}\"", unit.noun()),
             Kind::Choice(choices) => one_of(choices.iter().map(|&(name, _)| name)),
-            Kind::Text => "a text".into(),
+            Kind::Text => "text".into(),
             Kind::Transport => one_of(transport_names()),
             Kind::Node => "a node number, \"first\", \"last\", \"random\" or a name from [wired]".into(),
             Kind::Gateways => "a list of at least one node number, \"first\", \"last\" or \"random\"".into(),
@@ -207,15 +207,15 @@ impl Kind {
             Kind::Form(form) => form.noun().into(),
             Kind::List(kind, 0) => format!("a list, each item {}", kind.allowed(selector)),
             Kind::List(kind, least) => format!("a list of at least {least}, each item {}", kind.allowed(selector)),
-            Kind::Positions => "a list of at least 2 places such as [\"200m\", \"0m\"], each from \"-1000km\" to \
+            Kind::Positions => "a list of at least 2 positions such as [\"200m\", \"0m\"], each from \"-1000km\" to \
                                 \"1000km\""
                 .into(),
             Kind::Coordinates => {
-                "a list of at least 2 places such as [52.5163, 13.3777], degrees of latitude from -85 to 85 and of \
+                "a list of at least 2 positions such as [52.5163, 13.3777], degrees of latitude from -85 to 85 and of \
                                   longitude from -180 to 180"
                     .into()
             }
-            Kind::Waypoints => "a list of [node, time or speed, x, y] or [node, time or speed, x, y, stay], such as \
+            Kind::Waypoints => "a list of [node, time or speed, x, y] or [node, time or speed, x, y, pause], such as \
                                 [3, \"10s\", \"400m\", \"0m\"]"
                 .into(),
         }
@@ -233,8 +233,8 @@ impl Kind {
                 format!("{from}–{to}, or {}", one_of(names.iter().map(|&(name, _)| name)))
             }
             Kind::Text => "text".into(),
-            Kind::List(kind, 0) => format!("list of {}", kind.range()),
-            Kind::List(kind, least) => format!("list ({least} or more) of {}", kind.range()),
+            Kind::List(kind, 0) => format!("list, each item {}", kind.range()),
+            Kind::List(kind, least) => format!("list of at least {least}, each item {}", kind.range()),
             other => other.allowed(None),
         }
     }
@@ -346,8 +346,8 @@ fn quantity(unit: Unit, data: &Data, from: &str, to: &str) -> Result<Value, Opti
 fn two(node: &Node) -> Result<&[Node], Option<String>> {
     match &node.data {
         Data::List(parts) if parts.len() == 2 => Ok(parts),
-        Data::List(parts) => Err(Some(format!("one place has {} coordinates", parts.len()))),
-        _ => Err(Some(format!("one place is {}", node.describe()))),
+        Data::List(parts) => Err(Some(format!("one position has {} coordinates", parts.len()))),
+        _ => Err(Some(format!("one position is {}", node.describe()))),
     }
 }
 

@@ -269,9 +269,9 @@ fn meaning(key: &Key) -> String {
 pub fn reference_markdown() -> String {
     let mut page = String::from(
         "# Scenario reference\n\n\
-         A scenario is a TOML file. Write quantities as texts with a unit, `\"2Mbps\"`, and plain numbers without \
-             quotes. Missing keys have the \
-         default of the `profile`. `\"none\"` switches a feature or limit off.\n\n\
+         A scenario is a TOML file. Write quantities as strings with a unit, such as `\"2Mbps\"`, and plain numbers \
+         without quotes. Missing keys have the default of the `profile`. `\"none\"` switches a feature or limit \
+         off.\n\n\
          | quantity | units |\n|---|---|\n",
     );
     for unit in ALL_UNITS.into_iter().filter(|&unit| unit != Unit::Number) {

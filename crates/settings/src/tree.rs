@@ -222,7 +222,7 @@ pub fn check_size(text: &str, file: &str) -> Result<(), Invalid> {
         return Ok(());
     }
     let at = Origin { file: file.into(), line_column: None };
-    let problem = at.problem("", format!("{} bytes", text.len()), format!("a text of at most {LARGEST} bytes"));
+    let problem = at.problem("", format!("{} bytes", text.len()), format!("text of at most {LARGEST} bytes"));
     Err(Invalid { problems: vec![problem] })
 }
 
@@ -238,7 +238,7 @@ pub fn from_toml(text: &str, file: &str) -> Result<Node, Invalid> {
         Err(error) => {
             let at = error.span().map_or_else(|| places.at(0), |span| places.at(span.start));
             let message = error.message().lines().collect::<Vec<_>>().join(", ");
-            let mut problem = at.problem("", "a text that is not TOML", "a file in TOML");
+            let mut problem = at.problem("", "text that is not TOML", "a file in TOML");
             problem.hint = Some(message);
             Err(Invalid { problems: vec![problem] })
         }
@@ -256,7 +256,7 @@ pub fn from_json(text: &str, file: &str) -> Result<Node, Invalid> {
         let line = text.split('\n').nth(error.line() - 1).unwrap_or_default();
         let letters = line.bytes().take(error.column()).filter(|byte| byte & 0xc0 != 0x80).count();
         let at = Origin { line_column: Some((error.line(), letters.max(1))), ..at };
-        let mut problem = at.problem("", "a text that is not JSON", "a scenario in JSON");
+        let mut problem = at.problem("", "text that is not JSON", "a scenario in JSON");
         let message = error.to_string();
         problem.hint = Some(message.split(" at line ").next().unwrap_or_default().to_owned());
         Invalid { problems: vec![problem] }

@@ -116,7 +116,7 @@ def _parse(text: str, file: str) -> dict[str, Any]:
         at = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         place = file if at is None else f"{file}:{at[1]}:{at[2]}"
         hint = str(error).split(" (at ")[0]
-        raise FourhopError(problems.line(place, "", "a text that is not TOML", "a sweep in TOML", hint)) from None
+        raise FourhopError(problems.line(place, "", "text that is not TOML", "a sweep in TOML", hint)) from None
 
 
 def _scenario(path: Path, file: str, key: str, given: object, changes: Mapping[str, object]) -> Scenario:

@@ -37,7 +37,7 @@ fn errors_say_what_is_allowed() {
             "address = '10.0.0.1'\ninterfaces = ['x']\nmesh = ['10.1.0.0/16']",
             "mesh: found networks without 10.0.0.1, allowed:",
         ),
-        ("address = '10.0.0.1'\ninterfaces = ['x']\nmesh = ['fd00::/8']", "each item a network of IPv4"),
+        ("address = '10.0.0.1'\ninterfaces = ['x']\nmesh = ['fd00::/8']", "each item an IPv4 network"),
         (&format!("{LEAST}[signal]\nthreshold = '-70dBm'"), "allowed: with a source"),
         (&format!("{LEAST}[signal]\nsource = 'monitor'"), "signal.monitor: missing"),
         (&format!("{LEAST}[signal]\nsource = 'magic'"), "signal.source: found \"magic\", allowed: \"nl80211\" or"),

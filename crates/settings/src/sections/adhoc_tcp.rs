@@ -10,7 +10,7 @@ use fourhop_units::Dur;
 choice! {
     /// Upper bound of the time between probes, besides `probe_max`.
     ProbeBound {
-        Fixed = "fixed", "nothing";
+        Fixed = "fixed", "none";
         LargestRto = "largest-rto",
             "`probe_rtos` times the largest timeout since the number of hops changed, which the paper derives from \
                 S_min";
@@ -19,15 +19,15 @@ choice! {
 
 choice! {
     for Rounding {
-        Floor = "floor", "it is cut off";
-        Nearest = "nearest", "half a segment and more counts as one";
-        Ceiling = "ceiling", "it counts as a segment";
+        Floor = "floor", "down to whole segments";
+        Nearest = "nearest", "to the nearest whole segment; half a segment is rounded up";
+        Ceiling = "ceiling", "up to whole segments";
     }
 }
 
 section! {
     /// Ad hoc TCP, for the transports `adhoc-tcp` (both ends), `adhoc-receiver` and `adhoc-sender`; docs/adhoc-tcp.md
-    /// has the formulas. These transports have timestamps switched on, and receive buffers of 1 MiB at most.
+    /// has the formulas. These transports use timestamps, and receive buffers of at most 1 MiB.
     AdhocTcp = "adhoc_tcp" {
         /// The receiver limits the window to the capacity of the path.
         delimiter: bool, Kind::Bool, Both("true");
@@ -36,15 +36,15 @@ section! {
         rater: bool, Kind::Bool, Both("true");
         /// Rounding in equation 4.
         rounding: Rounding, Kind::Choice(Rounding::CHOICES), Both("floor");
-        /// The receiver closes the window when a packet took too long.
+        /// The receiver closes the window when a packet takes too long.
         freezer: bool, Kind::Bool, Both("true");
-        /// Tolerated deviations above the smoothed forward delay.
+        /// Number of deviations above the smoothed forward delay that are tolerated.
         beta: u32, Kind::Int(0, 1_000), Both("5");
-        /// Smoothed forward delays after which an estimate is stale.
+        /// Age, in smoothed forward delays, after which an estimate is stale.
         fresh_for: u32, Kind::Int(0, 1_000_000), Both("4");
-        /// Low mark between smallest and largest buffer occupancy: below it a sender behind a wire is not limited.
+        /// Low mark between minimum and maximum buffer occupancy: below it, a sender behind a wire is not limited.
         occupancy_low: Share, share("0%", "100%"), Layer(|_| Share::thousandths(Gate::QUARTERS.low).to_value());
-        /// High mark: above it a sender behind a wire is limited.
+        /// High mark between minimum and maximum buffer occupancy: above it, a sender behind a wire is limited.
         occupancy_high: Share, share("0%", "100%"), Layer(|_| Share::thousandths(Gate::QUARTERS.high).to_value());
         /// Unit of the timestamps.
         timestamp_tick: Dur, time("1us", "1s"), Both("10us");
@@ -52,11 +52,11 @@ section! {
         clock_offset: TimeShift, time("-1000s", "1000s"), Both("0s");
         /// Frequency error of these clocks in parts per million.
         clock_drift: Number, number("-1000", "1000"), Both("0");
-        /// Longest time between two probes of a frozen sender.
+        /// Maximum time between two probes of a frozen sender.
         probe_max: Dur, time("1ms", "10000s"), Both("32s");
-        /// A further bound on this time.
+        /// A further bound on the time between two probes.
         probe_bound: ProbeBound, Kind::Choice(ProbeBound::CHOICES), Both("fixed");
-        /// Timeouts between two probes, if `probe_bound` is `largest-rto`.
+        /// Maximum time between two probes in timeouts, if `probe_bound` is `largest-rto`.
         probe_rtos: u32, Kind::Int(1, 1_000), Both("2");
     }
 }

@@ -12,14 +12,15 @@ profiled! {
 }
 
 section! {
-    /// ATP, for the transport `atp`: its ends, and the delay reports of all nodes once a flow uses it. `tcp.mss` and
-    /// `tcp.delivery_ages` apply, too; no other key of `[tcp]` does.
+    /// ATP, for the transport `atp`: its senders and receivers, and the delay reports of all nodes if any flow uses it.
+    /// `tcp.mss` and `tcp.delivery_ages` also apply; no other key of `[tcp]` does.
     Atp = "atp" of atp::Config {
-        /// Time between two feedbacks; it should be longer than a round trip.
+        /// Time between two feedback messages; it should be longer than a round trip.
         epoch: Dur, time("10ms", "1000s") => epoch;
-        /// Weight of the old average of delays, at nodes and receivers; 0%: only the newest counts.
+        /// Weight of the previous value in the moving average of delays, at nodes and receivers; 0%: only the newest
+        /// delay counts.
         smoothing: Share, share("0%", "99.9%") => smoothing;
-        /// Margin above the present rate that a path must offer before the rate rises.
+        /// Margin above the current rate that a path must offer before the rate rises.
         increase_over: Share, share("0%", "1000%") => increase_over;
         /// Share of the surplus by which the rate then rises.
         increase_by: Share, share("0.1%", "100%") => increase_by;

@@ -27,16 +27,17 @@ section! {
         enabled: bool, Kind::Bool, Both("false");
         /// Nodes without C3TCP: a node or a list.
         unaware: Option<Value>, Kind::IntOrList(0, 100_000, &[]), Both("none");
-        /// Their treatment of options.
+        /// Treatment of the options by nodes without C3TCP.
         unaware_nodes: UnawareNodes, Kind::Choice(UnawareNodes::CHOICES), Both("strip");
         /// Include queueing of acknowledgements in the backward delay.
         backward_queueing: bool, Kind::Bool, Both("true");
-        /// Weight of the old average of bandwidth and delay; 0%: only the newest measurement counts.
+        /// Weight of the previous value in the moving averages of bandwidth and delay; 0%: only the newest measurement
+        /// counts.
         smoothing: Share, share("0%", "99.9%"), Both("75%") => smoothing;
-        /// The module acknowledges data to the local TCP itself, and sends it at its own window: TCP's congestion
-        /// control no longer matters.
+        /// The module acknowledges data to the local TCP itself, and sends the data within its own window: TCP's
+        /// congestion control no longer matters.
         local_acks: bool, Kind::Bool => local_acks;
-        /// Lifetime of a measurement without a successor; then the receiver's own window applies.
+        /// Lifetime of a measurement that no newer one replaces; afterwards the receiver's own window applies.
         hold: Dur, time("1ms", "1000s") => hold;
     }
 }

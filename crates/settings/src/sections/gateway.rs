@@ -15,7 +15,7 @@ choice! {
         Plain = "plain", "forwarding only";
         Gap = "gap", "adaptive pacing and goodput control (TCP-GAP)";
         Ap2 = "ap2", "AP2's windows for wired senders";
-        FairShare = "fair-share", "the same part of `capacity` for each flow";
+        FairShare = "fair-share", "an equal share of `capacity` for each flow";
         FqCodel = "fq-codel", "FQ-CoDel before the interface or a shaper of `capacity`";
     }
 }
@@ -29,7 +29,7 @@ choice! {
 
 choice! {
     for Among {
-        Oncoming = "oncoming", "slow flows out of the mesh";
+        Oncoming = "oncoming", "slow flows from the mesh";
         All = "all", "slow flows of either direction";
     }
 }
@@ -65,34 +65,33 @@ section! {
         gain: Share, share("0%", "100%"), Layer(|_| Share::thousandths(GOODPUT.gain).to_value());
         /// Increase of a throttled rate per interval.
         ageing: Share, share("0%", "100%"), Layer(|_| Share::thousandths(GOODPUT.ageing).to_value());
-        /// Intervals between a throttle without effect and the next attempt; more after several.
+        /// Number of intervals between an ineffective throttle and the next attempt; more after several of them.
         rest: u32, Kind::Int(0, 1_000_000), Layer(|_| GOODPUT.rest.to_value());
-        /// Flows a gateway tracks at the same time; packets of further flows pass unpaced.
+        /// Maximum number of flows that a gateway tracks at the same time; packets of further flows pass unpaced.
         flows: u32, Kind::Int(1, 10_000_000) => flows;
         /// `gap`, `ap2`: payload limit of all flows together.
         buffer: Bytes, size("0B", "100GB") => buffer;
         /// `gap`, `ap2`: payload limit of one flow, if its receiver's window is not smaller.
         flow_buffer: Bytes, size("1B", "1GB"), Both("1MB") => flow_buffer;
-        /// `gap`, `ap2`: longest wait of packets to be paced; the gateway lowers advertised windows to reach it. None:
-        /// no limit, as in the paper; `ap2`: 5 ms, with 802.11b 20 ms.
+        /// `gap`, `ap2`: maximum wait of packets to be paced; the gateway lowers advertised windows to reach it. None:
+        /// no limit, as in the paper; with `ap2` 5 ms, or 20 ms with 802.11b.
         sojourn: Option<Dur>, time("1ms", "1000s") => sojourn;
-        /// A flow that is silent for this long is forgotten.
+        /// Time after which a silent flow is forgotten.
         idle_timeout: Dur, time("1s", "1000000s") => idle_timeout;
-        /// The same for half-open flows.
+        /// Time after which a silent half-open flow is forgotten.
         half_open_timeout: Dur, time("1s", "1000000s") => half_open_timeout;
-        /// Capacity that flows share under `fair-share`, which requires it; rate of the shaper of `fq-codel`, none: no
-        /// shaper.
+        /// `fair-share`: capacity that flows share; required. `fq-codel`: rate of the shaper; none: no shaper.
         capacity: Option<Rate>, rate("1kbps", "100Gbps"), Both("none");
-        /// `fair-share`: packet limit of a flow. `fq-codel`: of all flows.
+        /// `fair-share`: packet limit of each flow. `fq-codel`: packet limit of all flows together.
         queue: Option<u32>, Kind::Int(1, 1_000_000), Computed("50; `fq-codel`: 10240");
-        /// `fq-codel`: packet limit at the wireless interface without a shaper. With aggregates set twice their size,
-        /// or use `link.queue = "fq-codel"`.
+        /// `fq-codel`: packet limit at the wireless interface without a shaper. With aggregates, set it to twice their
+        /// size, or use `link.queue = "fq-codel"`.
         backlog: u32, Kind::Int(1, 1_000_000), Layer(|_| FQ_CODEL.backlog.to_value());
         /// `fq-codel`: acceptable delay of a queue.
         target: Dur, time("1us", "1000s"), Layer(|_| FQ_CODEL.codel.target.to_value());
-        /// `fq-codel`: worst round trip expected.
+        /// `fq-codel`: maximum expected round trip.
         codel_interval: Dur, time("1us", "1000s"), Layer(|_| FQ_CODEL.codel.interval.to_value());
-        /// `fq-codel`: mark packets of TCP with `tcp.ecn` instead of dropping them (RFC 3168).
+        /// `fq-codel`: mark packets of TCP connections that use ECN (`tcp.ecn`) instead of dropping them (RFC 3168).
         ecn: bool, Kind::Bool, Both("false");
     }
 }

@@ -13,23 +13,24 @@ pub use fourhop_proto::mac::BackoffDraw;
 
 choice! {
     for AnswerRate {
-        Basic = "basic", "`radio.basic_rate`, or the frame's if lower, as ns-2";
-        Mandatory = "mandatory", "the highest mandatory rate up to the frame's, as IEEE 802.11";
+        Basic = "basic", "`radio.basic_rate`, or the rate of the frame if that is lower, as in ns-2";
+        Mandatory = "mandatory", "the highest mandatory rate that does not exceed the rate of the frame, as in IEEE \
+            802.11";
     }
 }
 
 choice! {
     for BackoffDraw {
         BelowCw = "below-cw", "0 .. CW - 1, as ns-2 draws";
-        UpToCw = "up-to-cw", "0 .. CW, as IEEE 802.11 says";
+        UpToCw = "up-to-cw", "0 .. CW, as in IEEE 802.11";
     }
 }
 
 choice! {
     for Protection {
-        None = "none", "preambles alone";
+        None = "none", "preambles only";
         RtsCts = "rts-cts", "RTS and CTS at `radio.basic_rate`";
-        CtsToSelf = "cts-to-self", "CTS to itself at `radio.basic_rate`";
+        CtsToSelf = "cts-to-self", "CTS-to-self at `radio.basic_rate`";
         Auto = "auto", "`cts-to-self` if [[nodes]] has an older `phy`, else `none`";
     }
 }
@@ -38,75 +39,77 @@ choice! {
     /// Rate control of unicast data, per neighbour.
     RateControl {
         Fixed = "fixed", "always `radio.rate`, from 802.11n on `radio.mcs`";
-        Arf = "arf", "down after `arf_down` missing ACKs in a row, up after `arf_up` ACKs (Kamerman, Monteban 1997)";
-        Aarf = "aarf", "the same, but each failed rise doubles the ACKs before the next (Lacage, Manshaei, \
+        Arf = "arf", "down after `arf_down` consecutive missing ACKs, up after `arf_up` consecutive ACKs (Kamerman, \
+            Monteban 1997)";
+        Aarf = "aarf", "like `arf`, but each failed rise doubles the number of ACKs before the next (Lacage, Manshaei, \
             Turletti 2004)";
-        Minstrel = "minstrel", "the best average, with trials of other rates, as in Linux (docs/radios.md)";
+        Minstrel = "minstrel", "the rate with the best average, with trials of other rates, as in Linux \
+            (docs/radios.md)";
     }
 }
 
 section! {
     /// IEEE 802.11 DCF. The options cover the differences between ns-2.35 and the standard.
     Mac = "mac" of mac::Config {
-        /// Slot time. 802.11g under an access point has 9us.
+        /// Slot time. 802.11g with an access point uses 9us.
         slot: Dur, time("1us", "1ms"), Computed("20us; `radio.phy` `ofdm`: 9us") => slot;
         /// Short interframe space.
         sifs: Dur, time("1us", "1ms"), Computed("10us; `radio.phy` `ofdm`: 16us") => sifs;
-        /// Least contention window in slots.
+        /// Minimum contention window in slots.
         cw_min: u32, Kind::Int(1, 32_767), Computed("31; with OFDM 15") => cw_min;
-        /// Largest contention window in slots.
+        /// Maximum contention window in slots.
         cw_max: u32, Kind::Int(1, 32_767) => cw_max;
-        /// Use four access categories (EDCA, docs/radio.md), with a queue each, and `[edca]` instead of `cw_min` and
-        /// `cw_max`.
+        /// Use four access categories (EDCA, docs/radio.md), each with its own queue, and `[edca]` instead of `cw_min`
+        /// and `cw_max`.
         edca: bool, Kind::Bool, Both("false");
-        /// Transmissions of an RTS, or of data without RTS, before it is dropped.
+        /// Number of transmissions of an RTS, or of data without RTS, after which the frame is dropped.
         short_retry_limit: u32, Kind::Int(1, 255) => short_retry_limit;
-        /// Transmissions of data after RTS before it is dropped.
+        /// Number of transmissions of data after an RTS, after which the frame is dropped.
         long_retry_limit: u32, Kind::Int(1, 255) => long_retry_limit;
         /// Rate of CTS and ACK.
         answer_rate: AnswerRate, Kind::Choice(AnswerRate::CHOICES) => answer_rate;
-        /// Rate control of unicast data; from 802.11n on `fixed` or `minstrel`.
+        /// Rate control of unicast data; from 802.11n on, `fixed` or `minstrel`.
         rate_control: RateControl, Kind::Choice(RateControl::CHOICES), Both("fixed");
-        /// ACKs in a row after which ARF and AARF try a higher rate.
+        /// Number of consecutive ACKs after which ARF and AARF try a higher rate.
         arf_up: u32, Kind::Int(1, 10_000), Both("10");
-        /// Missing ACKs in a row after which they choose a lower rate.
+        /// Number of consecutive missing ACKs after which ARF and AARF choose a lower rate.
         arf_down: u32, Kind::Int(1, 255), Both("2");
-        /// Frames at one rate after which they always try a higher one.
+        /// Number of frames at one rate after which ARF and AARF always try a higher one.
         arf_timer: u32, Kind::Int(1, 1_000_000), Both("15");
-        /// Most ACKs in a row that AARF requires.
+        /// Maximum number of consecutive ACKs that AARF requires.
         aarf_max: u32, Kind::Int(1, 1_000_000), Both("50");
         /// Time over which Minstrel counts deliveries before it updates its averages.
         minstrel_interval: Dur, time("1ms", "100s"), Both("50ms");
-        /// Minstrel: packets between trials of other rates; from 802.11n on also at least two fifths of
-        /// `minstrel_interval`.
+        /// Minstrel: number of packets between trials of other rates; from 802.11n on, trials are also at least two
+        /// fifths of `minstrel_interval` apart.
         minstrel_gap: u32, Kind::Int(2, 10_000), Both("10");
-        /// Longer frames use RTS; "0B": all.
+        /// Frames longer than this use RTS; "0B": all frames.
         rts_threshold: Bytes, size("0B", "64kB") => rts_threshold;
         /// Bytes that a data frame adds to its payload.
         data_overhead: Bytes, size("0B", "1kB") => data_overhead;
-        /// From 802.11n on: rate of unicast data between these and nodes of 802.11a or g (`phy` in `[[nodes]]`); with
-        /// `rate_control` the highest.
+        /// From 802.11n on: rate of unicast data to and from nodes of 802.11a or g (`phy` in `[[nodes]]`); with
+        /// `rate_control`, the maximum.
         legacy_rate: Rate, rate("6Mbps", "54Mbps") => legacy_rate;
-        /// Most MPDUs in an A-MPDU; this and the next five keys apply from 802.11n on.
+        /// Maximum number of MPDUs in an A-MPDU. This and the next five keys apply from 802.11n on.
         ampdu_frames: u32, Kind::Int(1, 64) => aggregation.frames;
-        /// Most bytes of an A-MPDU.
+        /// Maximum size of an A-MPDU.
         ampdu_bytes: Bytes, size("1B", "1048575B"), Computed("65535B; `radio.phy` `vht` and `he`: 1048575B")
             => aggregation.bytes;
-        /// Longest air time of an A-MPDU.
+        /// Maximum air time of an A-MPDU.
         ppdu_time: Dur, time("100us", "5484us") => aggregation.time;
-        /// Most bytes of an A-MSDU, several packets in one MPDU; "0B": no A-MSDUs.
+        /// Maximum size of an A-MSDU, which combines several packets in one MPDU; "0B": no A-MSDUs.
         amsdu_bytes: Bytes, size("0B", "11398B") => aggregation.amsdu;
         /// Time for which a receiver waits for a missing MPDU before it delivers later ones.
         reorder_timeout: Dur, time("1ms", "10s") => aggregation.reorder_timeout;
         /// Protection of aggregates from older stations.
         protection: Protection, Kind::Choice(Protection::CHOICES) => aggregation.protection;
-        /// Largest one-way propagation delay that timeouts allow for.
+        /// Maximum one-way propagation delay that timeouts allow for.
         propagation_margin: Dur, time("0s", "1ms") => propagation_margin;
         /// Range of the random backoff.
         backoff_draw: BackoffDraw, Kind::Choice(BackoffDraw::CHOICES) => backoff_draw;
         /// Send a frame at once if the medium has been idle for a DIFS.
         immediate_access: bool, Kind::Bool => immediate_access;
-        /// Send no CTS during an EIFS or after a captured frame, either, not only during a NAV.
+        /// Send no CTS during an EIFS or after a captured frame either, not only during a NAV.
         cts_refused_by_eifs: bool, Kind::Bool => cts_refused_by_eifs;
         /// Reset a NAV set by an RTS if no frame follows.
         nav_reset: bool, Kind::Bool => nav_reset;

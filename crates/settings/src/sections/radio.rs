@@ -41,12 +41,12 @@ choice! {
     Phy {
         Dsss = "dsss", "802.11 and 802.11b";
         Ofdm = "ofdm", "802.11a, 5 GHz: slots of 9 us, symbols of 4 us";
-        ErpOfdm = "erp-ofdm", "802.11g alone, 2.4 GHz: slots of 20 us";
+        ErpOfdm = "erp-ofdm", "802.11g only, 2.4 GHz: slots of 20 us";
         Ht = "ht", "802.11n, 5 GHz, with aggregates";
         Ht24 = "ht-2.4ghz", "802.11n, 2.4 GHz";
         Vht = "vht", "802.11ac, 5 GHz";
         He = "he", "802.11ax, 5 GHz: rates and single-user frames";
-        He24 = "he-2.4ghz", "the same at 2.4 GHz";
+        He24 = "he-2.4ghz", "802.11ax, 2.4 GHz: rates and single-user frames";
     }
 }
 
@@ -79,14 +79,15 @@ choice! {
     PathLossKind {
         LogDistance = "log-distance", "10 n log10(d / d0) dB more than at the reference distance";
         FreeSpace = "free-space", "Friis";
-        TwoRay = "two-ray", "free space up to the crossover distance; beyond it power falls with its fourth power";
+        TwoRay = "two-ray", "free space up to the crossover distance; beyond it, power falls with the fourth power of \
+            the distance";
         ItuIndoor = "itu-indoor", "ITU-R P.1238 on one floor";
     }
 }
 
 choice! {
     for Indoor {
-        Office = "office", "exponent 3.0 of the distance";
+        Office = "office", "path-loss exponent 3.0";
         Residential = "residential", "exponent 2.8";
         Hallway = "hallway", "exponent 1.8, since corridors guide waves";
     }
@@ -104,14 +105,14 @@ choice! {
     /// Decides which frames are correct.
     Errors {
         ByRate = "by-rate", "the error rate of each modulation";
-        Ratio = "ratio", "frames are good while the ratio is at least `required_sinr`";
+        Ratio = "ratio", "a frame is correct if its SINR stays at or above `required_sinr`";
     }
 }
 
 choice! {
     for FrameCapture {
         None = "none", "never";
-        Preamble = "preamble", "during preamble and header of the first";
+        Preamble = "preamble", "during the preamble and header of the first frame";
         Any = "any", "at any time";
     }
 }
@@ -123,34 +124,34 @@ section! {
         model: RadioModel, Kind::Choice(RadioModel::CHOICES), Both("threshold");
         /// Physical layer: durations of frames, slots and spaces.
         phy: Phy, Kind::Choice(Phy::CHOICES), Both("dsss");
-        /// Rate of unicast data; with `mac.rate_control` the highest and first. OFDM: 6, 9, 12, 18, 24, 36, 48 or 54
-        /// Mbit/s. From 802.11n on, use `mcs`.
+        /// Rate of unicast data; with `mac.rate_control`, the maximum and initial rate. OFDM: 6, 9, 12, 18, 24, 36, 48
+        /// or 54 Mbit/s. From 802.11n on, use `mcs`.
         rate: Rate, rate("100kbps", "10Gbps"), Computed("2Mbps; with OFDM 54Mbps; from 802.11n on that of `mcs`");
-        /// MCS of unicast data within each stream: up to 7 with 802.11n (its MCS 15 is 7 with two streams), 9 with
-        /// 802.11ac, 11 with 802.11ax. With `mac.rate_control` the maximum.
+        /// MCS of unicast data, counted per stream: up to 7 with 802.11n (its MCS 15 is 7 with two streams), 9 with
+        /// 802.11ac, 11 with 802.11ax. With `mac.rate_control`, the maximum.
         mcs: Option<u32>, Kind::Int(0, 11), Both("7");
         /// Spatial streams.
         streams: Option<u32>, Kind::Int(1, 4), Both("1");
-        /// Width of the channel: 20, 40 or, from 802.11ac on, 80 MHz.
+        /// Channel width: 20 MHz, 40 MHz or, from 802.11ac on, 80 MHz.
         width: Option<Hertz>, frequency("20MHz", "80MHz"), Both("20MHz");
-        /// Guard interval, with `mac.rate_control` the shortest: 400 or 800 ns, with 802.11ax 800, 1600 or 3200 ns.
+        /// Guard interval: 400 or 800 ns; with 802.11ax 800, 1600 or 3200 ns. With `mac.rate_control`, the minimum.
         guard_interval: Option<Dur>, time("400ns", "3200ns"), Both("800ns");
         /// Rate of broadcasts and RTS, and of CTS and ACK if `mac.answer_rate` selects it.
         basic_rate: Rate, rate("100kbps", "1Gbps"), Computed("1Mbps; with OFDM 6Mbps");
-        /// Air time of preamble and PLCP header before each frame, whatever its rate.
+        /// Air time of the preamble and PLCP header before each frame, whatever its rate.
         plcp: Dur, time("0s", "1ms"), Computed("192us; with OFDM 20us");
-        /// Transmitted power.
+        /// Transmit power.
         tx_power: Watt, power("-50dBm", "60dBm"), Computed("0.28183815W; `sinr`: 20dBm");
         /// Carrier frequency.
         frequency: Hertz, frequency("1MHz", "300GHz"), Computed("914MHz; `sinr`: 2412MHz, with `ofdm` 5180MHz");
-        /// Height of both antennas above two-ray ground.
+        /// Height of the antennas above the ground, for two-ray propagation.
         antenna_height: Option<Metres>, length("0.01m", "1km"),
             Layer(|_| Metres(TwoRay::WAVELAN.antenna_height_m).to_value());
-        /// Minimum power that can be decoded.
+        /// Minimum power at which a frame can be decoded.
         rx_threshold: Option<Watt>, power("-150dBm", "0dBm") => rx_threshold, THRESHOLD;
-        /// Minimum power that is sensed.
+        /// Minimum power at which a frame is sensed.
         cs_threshold: Option<Watt>, power("-150dBm", "0dBm") => cs_threshold, THRESHOLD;
-        /// Frames survive overlaps with frames weaker by `capture_ratio`.
+        /// A frame survives an overlap with frames that are weaker by `capture_ratio`.
         capture: Option<bool>, Kind::Bool, Both("true"), THRESHOLD;
         /// Power ratio at which a frame survives an overlap; with `sinr`, at which it takes over the receiver.
         capture_ratio: Db, ratio("0dB", "100dB"), Both("10dB");
@@ -164,46 +165,46 @@ section! {
         path_loss: Option<PathLossKind>, Kind::Choice(PathLossKind::CHOICES), Both("log-distance"), SINR;
         /// Exponent n of `log-distance`.
         exponent: Option<Number>, number("1", "10"), Both("3"), SINR;
-        /// Distance at which the loss of `log-distance` is known.
+        /// Reference distance of `log-distance`.
         reference_distance: Option<Metres>, length("0.1m", "10km"), Both("1m"), SINR;
-        /// Loss at the reference distance; none: the loss of free space.
+        /// Loss at the reference distance; none: the free-space loss.
         reference_loss: Option<Db>, ratio("0dB", "200dB"), Both("none"), SINR;
-        /// Surroundings of `itu-indoor`.
+        /// Indoor environment, for `itu-indoor`.
         environment: Option<Indoor>, Kind::Choice(Indoor::CHOICES), Both("office"), SINR;
         /// Standard deviation of shadowing.
         shadowing: Option<Db>, ratio("0dB", "30dB"), Both("0dB"), SINR;
-        /// Displacement after which the correlation is 1/e.
+        /// Displacement at which the correlation of shadowing has fallen to 1/e.
         shadowing_distance: Option<Metres>, length("0.1m", "10km"), Both("10m"), SINR;
-        /// Seed of the shadows, so that all runs see the same surroundings; none: the run's.
+        /// Seed of shadowing, so that all runs have the same surroundings; none: the seed of the run.
         seed: Option<u64>, Kind::Int(0, 9_007_199_254_740_991), Both("none"), SINR;
-        /// Small-scale fading: fast changes of power; none: there is no fading.
+        /// Small-scale fading: fast changes of power; none: no fading.
         fading: Option<Fading>, Kind::Choice(Fading::CHOICES), Both("none"), SINR;
-        /// Power of the dominant path over that of all others.
+        /// Ratio of the power of the dominant path to that of all others.
         rician_k: Option<Db>, ratio("-20dB", "40dB"), Both("6dB"), SINR;
         /// Maximum Doppler shift of the surroundings; the nodes' movement adds to it.
         doppler: Option<Hertz>, frequency("0Hz", "100kHz"), Both("0Hz"), SINR;
         /// Noise of the receiver above thermal noise at 290 K in 22 MHz (DSSS) or 20 MHz (OFDM).
         noise_figure: Option<Db>, ratio("0dB", "60dB"), Both("7dB"), SINR;
-        /// Margin added to the required ratio of powers.
+        /// Margin added to the required SINR.
         implementation_loss: Option<Db>, ratio("0dB", "30dB"), Both("0dB"), SINR;
         /// Decides which frames are correct.
         errors: Option<Errors>, Kind::Choice(Errors::CHOICES), Both("by-rate"), SINR;
-        /// Ratio of powers for `errors = "ratio"`.
+        /// Minimum SINR of a correct frame, for `errors = "ratio"`.
         required_sinr: Option<Db>, ratio("-20dB", "60dB"), Both("10dB"), SINR;
-        /// Least ratio of powers at which the receiver synchronises on a frame.
+        /// Minimum SINR at which the receiver synchronises to a frame.
         preamble_sinr: Option<Db>, ratio("-30dB", "60dB"), Computed("0dB; with OFDM 4dB"), SINR;
-        /// Least power at which the receiver synchronises; none: only the ratio counts.
+        /// Minimum power at which the receiver synchronises to a frame; none: only the SINR counts.
         sensitivity: Option<Watt>, power("-150dBm", "0dBm"), Both("none"), SINR;
         /// Phase in which a later frame stronger by `capture_ratio` takes over the receiver.
         frame_capture: Option<FrameCapture>, Kind::Choice(FrameCapture::CHOICES), Both("preamble"), SINR;
-        /// Sum of powers from which on the medium is busy.
+        /// Total received power at or above which the medium is busy.
         cca_energy: Option<Watt>, power("-150dBm", "30dBm"), Computed("-62dBm with OFDM; else by `tx_power`: -70dBm \
             up to 50 mW, -76dBm up to 100 mW, -80dBm"), SINR;
         /// The medium is busy for the whole duration of a frame whose preamble was received.
         cca_preamble: Option<bool>, Kind::Bool, Both("true"), SINR;
         /// Signals that are weaker than the noise by more than this are ignored.
         cutoff: Option<Db>, ratio("0dB", "60dB"), Both("10dB"), SINR;
-        /// Beside `[[losses]]`: signals between pairs without a measurement.
+        /// With `[[losses]]`: signals between pairs of nodes without a measurement.
         unmeasured: Unmeasured, Kind::Choice(Unmeasured::CHOICES), Both("path-loss");
     }
 }

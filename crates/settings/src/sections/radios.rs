@@ -6,12 +6,12 @@ use crate::value::{Field, Value};
 
 section! {
     /// The channel plan: each table gives its nodes one radio on a channel. A node in several tables has several
-    /// radios, in their order; all use `[radio]`, `[mac]` and `[link]`. Different channels do not hear each other.
-    /// Without tables every node has one radio, all on one channel.
+    /// radios, in the order of the tables; all use `[radio]`, `[mac]` and `[link]`. Radios on different channels do not
+    /// hear each other. Without these tables, every node has one radio, and all use the same channel.
     RadioKeys = "radios" {
         /// Number of the channel; at most one radio per node and channel.
         channel: u8, Kind::Int(1, 233), Required;
-        /// Nodes with a radio on it: a number or a list.
+        /// Nodes that have a radio on this channel: a number or a list.
         nodes: Option<Value>, Kind::IntOrList(0, 1_000_000, &[]), Computed("all");
     }
 }

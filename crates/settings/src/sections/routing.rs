@@ -37,7 +37,7 @@ choice! {
         Hops = "hops", "hop count";
         Etx = "etx", "expected transmissions (De Couto et al., 2003)";
         Ett = "ett", "expected transmission time (Draves et al., 2004)";
-        Airtime = "airtime", "time of a test frame with overhead (IEEE 802.11-2020 clause 14.9)";
+        Airtime = "airtime", "air time of a test frame, with overhead (IEEE 802.11-2020 clause 14.9)";
     }
 }
 
@@ -63,7 +63,7 @@ choice! {
 choice! {
     for OwnSeqno {
         Rfc = "rfc", "by one before each request, RFC 3561 section 6.1";
-        Even = "even", "always even, by two, as in ns-2";
+        Even = "even", "by two, so that it is always even, as in ns-2";
     }
 }
 
@@ -85,7 +85,7 @@ choice! {
 choice! {
     for RepairDeadline {
         DiscoveryPeriod = "discovery-period", "after the waiting time of the request, RFC 3561 section 6.12";
-        InstantAsDelay = "instant-as-delay", "at about twice the present time, as in ns-2: in practice never";
+        InstantAsDelay = "instant-as-delay", "at about twice the current time, as in ns-2; in practice, never";
     }
 }
 
@@ -98,100 +98,105 @@ optional! { Dur:
 }
 
 section! {
-    /// Routing protocol and the parameters of AODV (RFC 3561 section 10); the named options are where ns-2.35 and the
-    /// RFC differ.
+    /// Routing protocol, and the parameters of AODV (RFC 3561 section 10). The options cover the differences between
+    /// ns-2.35 and the RFC.
     Routing = "routing" of aodv::Config {
         /// Routing protocol.
         protocol: RoutingProtocol, Kind::Choice(RoutingProtocol::CHOICES), Both("aodv");
-        /// Metric of paths. `static` computes it from the radio, `aodv` measures it by probes (docs/aodv.md), `babel`
-        /// by its Hellos (default "etx"; "hops" needs two of the last three); `ssa-aodv` has "hops" only.
+        /// Metric of paths. `static` computes it from the radio, `aodv` measures it with probes (docs/aodv.md), `babel`
+        /// with its Hellos (default "etx"; "hops" requires two of the last three Hellos); `ssa-aodv` supports only
+        /// "hops".
         metric: RouteMetric, Kind::Choice(RouteMetric::CHOICES), Both("hops");
-        /// `static` with a `metric` of links, radio `sinr`: count delivery over all fades, not at the mean power.
+        /// `static` with radio model `sinr` and a `metric` other than "hops": compute delivery over all fades, not at
+        /// the mean power.
         metric_over_fades: bool, Kind::Bool, Both("false");
-        /// Mean time between the probes by which `aodv` measures its links where `metric` is not "hops"; the last ten
-        /// count.
+        /// Mean time between the probes with which `aodv` measures links if `metric` is not "hops"; the last ten count.
         probe_interval: Dur, time("10ms", "1000s"), Layer(|_| PROBES.interval.to_value());
-        /// Life of a route that is not used.
+        /// Lifetime of a route that is not used.
         active_route_timeout: Dur, time("10ms", "10000s") => active_route_timeout;
-        /// Life a destination gives the route to itself; none: twice `active_route_timeout`.
+        /// Lifetime that a destination gives to routes to itself; none: twice `active_route_timeout`.
         my_route_timeout: Option<Dur>, time("10ms", "10000s") => my_route_timeout;
-        /// Largest hop count expected: time to live of a full flood.
+        /// Maximum expected hop count: the time to live of a full flood.
         net_diameter: u8, Kind::Int(1, 255) => net_diameter;
-        /// Estimate of the time a message takes over one hop.
+        /// Estimated time that a message takes over one hop.
         node_traversal_time: Dur, time("1us", "10s") => node_traversal_time;
-        /// Hops added to the waiting time of a ring.
+        /// Hops added to the time to live of a ring when its waiting time is computed.
         timeout_buffer: u8, Kind::Int(0, 255) => timeout_buffer;
-        /// Time to live of the first request. Default with `ssa-aodv` 2 (RFC 3561 section 10), with a `metric` of links
-        /// `net_diameter`.
+        /// Time to live of the first request. The default is 2 with `ssa-aodv` (RFC 3561 section 10), and
+        /// `net_diameter` with a `metric` other than "hops".
         ttl_start: u8, Kind::Int(1, 255) => ttl_start;
-        /// Step of the expanding ring.
+        /// Increase of the time to live from ring to ring.
         ttl_increment: u8, Kind::Int(1, 255) => ttl_increment;
-        /// A ring that was this large is followed by a full flood.
+        /// Rings grow until they reach this time to live; then the next request is a full flood.
         ttl_threshold: u8, Kind::Int(1, 255) => ttl_threshold;
-        /// Full floods after the first one.
+        /// Number of full floods after the first one.
         rreq_retries: u8, Kind::Int(0, 255) => rreq_retries;
-        /// Own requests a second.
+        /// Maximum number of own requests per second.
         rreq_rate_limit: Option<u8>, Kind::Int(1, 255) => rreq_rate_limit;
-        /// Route errors a second.
+        /// Maximum number of route errors per second.
         rerr_rate_limit: Option<u8>, Kind::Int(1, 255) => rerr_rate_limit;
         /// Hops added to the range of a repair.
         local_add_ttl: u8, Kind::Int(0, 255) => local_add_ttl;
-        /// Only the destination answers requests. Default with a `metric` of links true.
+        /// Only the destination answers requests. The default is true with a `metric` other than "hops".
         destination_only: bool, Kind::Bool => destination_only;
-        /// A relay that answers sends the destination a gratuitous reply about the route back.
+        /// A relay that answers also sends the destination a gratuitous reply about the route back.
         gratuitous: bool, Kind::Bool => gratuitous;
-        /// Send HELLO messages. Default with `ssa-aodv` true.
+        /// Send HELLO messages. The default is true with `ssa-aodv`.
         hello: bool, Kind::Bool, Layer(|profile| aodv::Config::of(profile).hello.is_some().to_value());
         /// Time between HELLO messages.
         hello_interval: Dur, time("1ms", "1000s"), Layer(|_| HELLO.interval.to_value());
-        /// HELLO messages missed before a link counts as broken.
+        /// Number of HELLO messages missed before a link counts as broken.
         allowed_hello_loss: u32, Kind::Int(1, 255), Layer(|_| HELLO.allowed_loss.to_value());
-        /// Every node sends HELLO messages, not only those on active routes. Default with `ssa-aodv` true.
+        /// Every node sends HELLO messages, not only nodes on active routes. The default is true with `ssa-aodv`.
         hello_always: bool, Kind::Bool, Layer(|_| HELLO.always.to_value());
-        /// Random shift of HELLO messages; 0s: all nodes send at the same instants. Default with `ssa-aodv` 100ms.
+        /// Random shift of HELLO messages; 0s: all nodes send at the same instants. The default is 100ms with
+        /// `ssa-aodv`.
         hello_jitter: Dur, time("0s", "1000s"), Layer(|_| HELLO.jitter.to_value());
-        /// A frame that the link layer gave up breaks the link; if false, only missing HELLO messages do.
-        /// `ssa-aodv`: false, if the key is not given.
+        /// A frame that the link layer gave up breaks the link; if false, only missing HELLO messages do. The default
+        /// is false with `ssa-aodv`.
         link_layer_detection: bool, Kind::Bool => link_layer_detection;
         /// Minimum smoothed strength of a neighbour for `ssa-aodv`. The paper does not state a value.
-        signal_threshold: Option<Watt>, power("-150dBm", "0dBm"), Computed("`ssa-aodv` needs it, others ignore it");
+        signal_threshold: Option<Watt>, power("-150dBm", "0dBm"), Computed("required for `ssa-aodv`, else unused");
         /// Weight of the newest message's strength in `ssa-aodv`'s average.
         signal_weight: Number, number("0.001", "1"), Layer(|_| Number(SIGNAL.weight).to_value());
-        /// Rise above the threshold before `ssa-aodv` accepts the neighbour again.
+        /// Margin above the threshold that a neighbour must reach before `ssa-aodv` accepts it again.
         signal_hysteresis: Db, Kind::Quantity(Unit::Ratio, "0dB", "100dB"), Layer(|_| SIGNAL.hysteresis.to_value());
-        /// `ssa-aodv` keeps a route over a strong neighbour when a fresher or shorter one over a weaker turns up.
+        /// `ssa-aodv` keeps a route over a strong neighbour when a fresher or shorter one over a weaker neighbour
+        /// appears.
         keep_stable: bool, Kind::Bool, Layer(|_| SIGNAL.keep_stable.to_value());
         /// Time to live of the first search.
         first_search: FirstSearch, Kind::Choice(FirstSearch::CHOICES) => first_search;
-        /// Requests are repeated at multiples of this and when a packet comes; none: by a timer at the end of the wait.
+        /// Requests are repeated at multiples of this time and when a packet arrives; none: when the wait ends.
         retry_tick: Option<Dur>, time("1us", "1000s") => retry;
-        /// The wait for a reply is measured, up to this; none: it follows from `node_traversal_time`.
+        /// Maximum wait for a reply, if the wait follows from measurements; none: it follows from
+        /// `node_traversal_time`.
         measured_wait_max: Option<Dur>, time("1us", "1000s"), Layer(|p| match aodv::Config::of(p).search_timeout {
             SearchTimeout::Measured { max } => max.to_value(),
             _ => None,
         });
-        /// Wait of every request for its reply; none: as the keys above say.
+        /// Fixed wait for the reply to a request; none: according to the keys above.
         request_wait: Option<Dur>, time("1us", "1000s"), Layer(|p| match aodv::Config::of(p).search_timeout {
             SearchTimeout::Fixed(wait) => wait.to_value(),
             _ => None,
         });
-        /// No request for this long after an unsuccessful search; none: the next packet starts one.
+        /// Time without requests after an unsuccessful search; none: the next packet starts a new search.
         lock_out: Option<Dur>, time("1us", "1000s") => after_failure;
-        /// Routes expire at multiples of this; none: when their life is over.
+        /// Routes expire at multiples of this time; none: as soon as their lifetime ends.
         expiry_tick: Option<Dur>, time("1us", "1000s") => expiry;
         /// Invalid routes are deleted after DELETE_PERIOD.
         delete_invalid_routes: bool, Kind::Bool => delete_invalid_routes;
-        /// Requests seen are forgotten after this, at multiples of it; none: after the path discovery time.
+        /// Received requests are forgotten after this time, at multiples of it; none: after the path discovery time.
         id_period: Option<Dur>, time("1us", "1000s") => id_lifetime;
-        /// Life of routes back to the originator of a request; none: what its distance demands.
+        /// Lifetime of routes back to the originator of a request; none: it depends on the distance (RFC 3561 section
+        /// 6.5).
         reverse_lifetime: Option<Dur>, time("1us", "1000s") => reverse_lifetime;
-        /// A message from a neighbour makes a route to it.
+        /// A message from a neighbour creates a route to it.
         neighbour_routes: bool, Kind::Bool => neighbour_routes;
-        /// Counting of a node's own sequence number.
+        /// Increments of a node's own sequence number.
         own_seqno: OwnSeqno, Kind::Choice(OwnSeqno::CHOICES) => own_seqno;
         /// Routes that a forwarded packet keeps alive.
         refresh: Refresh, Kind::Choice(Refresh::CHOICES) => refresh;
-        /// The lifetime in a relay's answer is in whole seconds and wraps for routes under repair.
+        /// The lifetime in a relay's reply is in whole seconds, and wraps for routes under repair.
         lifetime_in_whole_seconds: bool, Kind::Bool => lifetime_in_whole_seconds;
         /// A route under repair answers requests.
         reply_from_repair: bool, Kind::Bool => reply_from_repair;
@@ -205,23 +210,23 @@ section! {
         repair_failure_reported: bool, Kind::Bool => repair_failure_reported;
         /// A routing message that could not be delivered breaks the link, as data does.
         control_breaks_links: bool, Kind::Bool => control_breaks_links;
-        /// A node whose own packet comes back searches again.
+        /// A node starts a new search when its own packet comes back.
         rediscover_at_source: bool, Kind::Bool => rediscover_at_source;
         /// A broken link removes its packets from the interface queue.
         purge_queue: bool, Kind::Bool => purge_queue;
-        /// The node that saw a link break reports all routes over it, to everyone.
+        /// The node that detects a broken link reports all routes over it, to all neighbours.
         rerr_without_precursors: bool, Kind::Bool => rerr_without_precursors;
         /// A route error counts only if its sequence number is at least the known one.
         rerr_needs_seqno: bool, Kind::Bool => rerr_needs_seqno;
-        /// Largest random delay before a relayed broadcast.
+        /// Maximum random delay before a relayed broadcast.
         broadcast_jitter: Dur, time("0s", "10s") => broadcast_jitter;
-        /// Distance between the packets that a reply releases from the send buffer.
+        /// Time between the packets that a reply releases from the send buffer.
         flush_spacing: Dur, time("0s", "10s") => flush_spacing;
-        /// Time to live given to packets; none: what the transport asked for.
+        /// Time to live of packets; none: the value that the transport requests.
         data_ttl: Option<u8>, Kind::Int(1, 255) => data_ttl;
-        /// Packets the send buffer holds.
+        /// Capacity of the send buffer in packets.
         buffer_capacity: u32, Kind::Int(1, 1_000_000) => buffer_capacity;
-        /// Longest stay in the send buffer.
+        /// Maximum time of a packet in the send buffer.
         buffer_timeout: Dur, time("1ms", "10000s") => buffer_timeout;
     }
 }

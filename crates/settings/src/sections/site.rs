@@ -11,67 +11,69 @@ choice! {
     /// Radio contact between nodes without a measured link.
     Unmeasured {
         PathLoss = "path-loss", "path loss, walls and shadowing";
-        NoLink = "no-link", "the same, but too weak for a link";
-        Heard = "heard", "as `path-loss`, but static routes use measured links only";
-        Silent = "silent", "nothing";
+        NoLink = "no-link", "like `path-loss`, but too weak for a link";
+        Heard = "heard", "like `path-loss`, but static routes use only measured links";
+        Silent = "silent", "no signals";
     }
 }
 
 section! {
-    /// Names of single nodes, and differences of their transmitters and antennas from `[radio]`.
+    /// Names of individual nodes, and what differs from `[radio]` in their transmitters and antennas.
     NodeKeys = "nodes" {
         /// Number of the node, or a list of several.
         node: Value, Kind::IntOrList(0, 1_000_000, &[]), Required;
         /// Name of the node: up to 64 characters without a comma. Emulation replaces non-ASCII characters by hyphens.
         name: Option<String>, Kind::Text, Computed("n and its number");
-        /// `ofdm` or `erp-ofdm` for an older station in a network of 802.11n or later. With `sinr` only.
+        /// `ofdm` or `erp-ofdm`, for an older station in a network of 802.11n or later. Only with `sinr`.
         phy: Option<Phy>, Kind::Choice(Phy::CHOICES), Computed("`radio.phy`");
-        /// Transmitted power.
+        /// Transmit power.
         tx_power: Option<Watt>, power("-50dBm", "60dBm"), Computed("`radio.tx_power`");
         /// Gain over an isotropic antenna, for frames sent and received; 0 dBi for other nodes.
         antenna_gain: Db, Kind::Quantity(Unit::Ratio, "-30dB", "60dB"), Both("0dB");
-        /// Height of the antenna above two-ray ground.
+        /// Height of the antenna above the ground, for two-ray propagation.
         antenna_height: Option<Metres>, length("0.01m", "1km"), Computed("`radio.antenna_height`");
         /// Processor time per packet, if it differs from that of other nodes.
         packet_cost: Option<Dur>, time("0s", "100ms"), Computed("`link.packet_cost`");
-        /// Forward packets of others. Static routes avoid nodes that do not.
+        /// Forward packets of other nodes. Static routes avoid nodes that do not.
         forwards: bool, Kind::Bool, Both("true");
     }
 }
 
 section! {
-    /// Measurements between two nodes at rest: the path loss, SNR, delivery, ETX or rate, one per entry. They replace
-    /// path loss, walls and shadowing. Power and antenna gains count with `loss` only; fading comes on top.
+    /// Measurements between two nodes at rest: path loss, SNR, delivery ratio, ETX or rate, one per entry. A
+    /// measurement replaces path loss, walls and shadowing. Transmit power and antenna gains count only with `loss`.
+    /// Fading is added.
     LossKeys = "losses" {
         /// Transmitter.
         from: u32, Kind::Int(0, 1_000_000), Required;
         /// Receiver.
         to: u32, Kind::Int(0, 1_000_000), Required;
-        /// Loss between them.
+        /// Loss between the two nodes.
         loss: Option<Db>, Kind::Quantity(Unit::Ratio, "0dB", "300dB"),
             Computed("derived from `snr`, `delivery` or `etx`");
-        /// Power over noise at the receiver. With `sinr` only, as are the next two.
+        /// Signal-to-noise ratio at the receiver. Only with `sinr`, like `delivery`, `etx` and `rate`.
         snr: Option<Db>, Kind::Quantity(Unit::Ratio, "-30dB", "100dB"), Computed("derived from `loss`");
         /// Delivery ratio of frames of size `frame` at `frame_rate` without other traffic, averaged over fading; like
         /// the TQ of B.A.T.M.A.N.
         delivery: Option<Share>, share("0.1%", "99.99%"), Computed("derived from `loss`");
-        /// Expected transmissions of such a frame, by the product of both directions, assumed equal (De Couto et al.,
-        /// 2003).
+        /// Expected transmissions of such a frame: 1 over the product of the delivery ratios in both directions, which
+        /// are assumed to be equal (De Couto et al., 2003).
         etx: Option<Number>, number("1.001", "1000"), Computed("derived from `loss`");
-        /// Best product of bit rate and delivery of 1,500-byte frames, over all fades: the estimate of OLSRv2's airtime
-        /// metric, B.A.T.M.A.N. V and rate control.
+        /// Maximum product of bit rate and delivery ratio of 1,500-byte frames, over all fades: the estimate of
+        /// OLSRv2's airtime metric, B.A.T.M.A.N. V and rate control.
         rate: Option<Rate>, rate("10kbps", "10Gbps"), Computed("derived from `loss`");
-        /// Size of the frames of `delivery` and `etx`, with their MAC header.
+        /// Size of the frames of `delivery` and `etx`, including the MAC header.
         frame: Option<Bytes>, size("14B", "4kB"), Computed("170B, a probe of ETX with its header");
         /// Rate of these frames; probes and routing messages are broadcasts.
         frame_rate: Option<Rate>, rate("100kbps", "1Gbps"), Computed("`radio.basic_rate`");
-        /// Use the value for the other direction, too.
+        /// Use the value for the other direction as well.
         both_ways: bool, Kind::Bool, Both("true");
     }
 }
 
 section! {
-    /// Explicit next hops of static routes, instead of those by `metric`. Each node on the path applies its own table.
+    /// Explicit next hops of static routes, instead of those computed by `metric`. Each node on the path applies its
+    /// own table.
     RouteKeys = "routes" {
         /// Node that has the route.
         node: u32, Kind::Int(0, 1_000_000), Required;
@@ -83,12 +85,12 @@ section! {
 }
 
 section! {
-    /// Walls. A signal loses `loss` at each straight piece of a wall between the two nodes.
+    /// Walls. A signal is attenuated by `loss` at each straight section of a wall between two nodes.
     WallKeys = "walls" {
         /// Corners of the wall in order, such as `[["0m", "5m"], ["10m", "5m"]]`; a straight wall has two, a closed
         /// room ends where it begins.
         corners: Value, Kind::Positions, Required;
-        /// Attenuation by each of its pieces.
+        /// Attenuation by each straight section of the wall.
         loss: Db, Kind::Quantity(Unit::Ratio, "0dB", "200dB"), Required;
     }
 }

@@ -50,15 +50,15 @@ choice! {
         RackTlp = "rack-tlp",
             "RFC 8985: by time, with tail loss probes; receivers report duplicates. Always used by `bbr` and `ap2`, \
              never by senders of ad hoc TCP";
-        PipeCounter = "pipe-counter", "a count of segments in flight, each hole once, as in ns-2";
+        PipeCounter = "pipe-counter", "a count of segments in flight; each hole is retransmitted once, as in ns-2";
     }
 }
 
 choice! {
     for Samples {
-        Timer = "timer", "that of the retransmission timer, by the congestion window";
+        Timer = "timer", "that of the retransmission timer, divided by the congestion window";
         EveryAck = "every-ack",
-            "an average over every acknowledgement, by the window in use, as a pacing agent on ns-2's NewReno";
+            "an average over all acknowledgements, divided by the window in use, like a pacing agent on ns-2's NewReno";
     }
 }
 
@@ -66,7 +66,7 @@ choice! {
     for Budget {
         Draft = "draft", "at least three segments in all";
         LinuxV1 = "linux-v1",
-            "three quanta more, then the next even number, as Linux's version 1";
+            "three quanta more, rounded up to an even number, as in Linux's version 1";
     }
 }
 
@@ -76,18 +76,19 @@ choice! {
         Hops = "hops", "the target counts no hops";
         Bursts = "bursts", "segments leave one by one";
         Pacing = "pacing", "bursts leave as soon as the window has room";
-        QuickFall = "quick-fall", "the window falls half the way, as in growth";
+        QuickFall = "quick-fall", "the window falls half the way, as it grows";
         Patience = "patience", "any loss in a round cuts the window by an eighth";
-        Radios = "radios", "radios without aggregates are treated as others";
-        Rivalry = "rivalry", "it gives way to all that fill a queue";
+        Radios = "radios", "radios without aggregates are treated like others";
+        Rivalry = "rivalry", "it yields to all flows that fill a queue";
     }
 }
 
 choice! {
     for Rounding {
-        Up = "up", "rounded up, at most one segment a tick";
+        Up = "up", "rounded up, at most one segment per tick";
         Down = "down", "rounded down, so that an interval shorter than a tick is zero";
-        Carry = "carry", "kept on average: a tick releases all segments that have become due since the one before";
+        Carry = "carry", "kept on average: each tick releases all segments that have become due since the previous \
+            tick";
     }
 }
 
@@ -96,23 +97,23 @@ section! {
     Tcp = "tcp" of tcp::Config {
         /// Defaults of the timers below.
         profile: TcpProfile, Kind::Choice(TcpProfile::CHOICES), Both("scenario");
-        /// Limit of data in flight, in segments; none: the peer's window alone.
+        /// Limit of data in flight, in segments; none: only the peer's window limits it.
         window: Option<u32>, Kind::Int(1, 1_000_000) => window_limit;
-        /// Largest payload of a segment.
+        /// Maximum payload of a segment.
         mss: Bytes, size("1B", "65495B") => mss;
-        /// Largest segment sent to a peer that does not state its own.
+        /// Maximum payload of a segment to a peer that does not announce an MSS.
         mss_without_option: Bytes, size("1B", "65495B") => mss_without_option;
         /// Initial congestion window in segments.
         initial_window: u32, Kind::Int(1, 1_000) => initial_window;
-        /// Initial slow-start threshold in segments; none: until the first loss. ns-2 uses `window`.
+        /// Initial slow-start threshold in segments; none: slow start lasts until the first loss. ns-2 uses `window`.
         initial_ssthresh: Option<u32>, Kind::Int(2, 1_000_000) => initial_ssthresh;
         /// Limit of the congestion window in segments.
         cwnd_clamp: Option<u32>, Kind::Int(1, 1_000_000) => cwnd_clamp;
         /// Let the window grow only while it limits the sender.
         grow_only_when_limited: bool, Kind::Bool => grow_only_when_limited;
-        /// Segments one acknowledgement may add to growth.
+        /// Maximum number of segments that one acknowledgement contributes to the growth of the window.
         growth_limit: u32, Kind::Int(1, 1_000) => growth_limit;
-        /// Duplicate acknowledgements that mean a loss.
+        /// Number of duplicate acknowledgements that indicate a loss.
         dup_ack_threshold: u32, Kind::Int(1, 255) => dup_ack_threshold;
         /// Each duplicate acknowledgement below the threshold sends a new segment (RFC 3042).
         limited_transmit: bool, Kind::Bool => limited_transmit;
@@ -120,7 +121,7 @@ section! {
         window_cut: WindowCut, Kind::Choice(WindowCut::CHOICES) => window_cut;
         /// Cut the threshold again at each repeated timeout of a segment.
         cut_on_each_timeout: bool, Kind::Bool => cut_on_each_timeout;
-        /// New segments one acknowledgement may release during fast recovery.
+        /// Maximum number of new segments that one acknowledgement releases during fast recovery.
         recovery_burst: Option<u32>, Kind::Int(1, 1_000) => recovery_burst;
         /// Only the first partial acknowledgement restarts the retransmission timer (RFC 6582).
         impatient: bool, Kind::Bool => impatient;
@@ -143,22 +144,22 @@ section! {
         persist_min: Dur, time("0s", "1000s") => persist_min;
         /// Backoff factor beyond which the smoothed round trip is forgotten; none: never.
         forget_srtt_beyond_backoff: Option<u32>, Kind::Int(1, 65_536) => forget_srtt_beyond_backoff;
-        /// Timeouts in a row after which a connection is given up; none: never.
+        /// Number of consecutive timeouts after which a connection is given up; none: never.
         max_timeouts: Option<u32>, Kind::Int(1, 1_000) => max_timeouts;
-        /// Pace retransmissions, too.
+        /// Also pace retransmissions.
         pace_retransmissions: bool, Kind::Bool => pace_retransmissions;
-        /// The stack paces, as Linux behind `fq`: 2 windows per round trip in slow start, 1.2 later, after ten
-        /// segments. Pacing transports ignore it.
+        /// The stack paces, as Linux does with `fq`: 2 windows per round trip in slow start and 1.2 later, after the
+        /// first ten segments. Pacing transports ignore it.
         stack_pacing: bool, Kind::Bool => stack_pacing;
         /// Delay small segments while data is in flight.
         nagle: bool, Kind::Bool => nagle;
         /// Use the timestamp option (RFC 7323).
         timestamps: bool, Kind::Bool => timestamps;
-        /// Use ECN (RFC 3168). `ecn` of `[link]` and of `[gateway]` makes queues mark.
+        /// Use ECN (RFC 3168). `ecn` in `[link]` and `[gateway]` makes queues mark packets.
         ecn: bool, Kind::Bool => ecn;
         /// Use SACK (RFC 2018). Transports with SACK recovery switch it on.
         sack: bool, Kind::Bool => sack;
-        /// Most SACK blocks per acknowledgement.
+        /// Maximum number of SACK blocks per acknowledgement.
         sack_blocks: u32, Kind::Int(1, 4) => sack_blocks;
         /// Loss recovery of transports with SACK.
         sack_recovery: SackRecovery, Kind::Choice(SackRecovery::CHOICES) => sack_recovery;
@@ -170,21 +171,21 @@ section! {
         vegas_keeps_inflation: bool, Kind::Bool => vegas_keeps_inflation;
         /// Count Vegas's segments without their headers on the air.
         vegas_without_header: bool, Kind::Bool => vegas_without_header;
-        /// Vegas: the window grows with fewer segments than this in the path's queues.
+        /// Vegas: the window grows if fewer segments than this are in the path's queues.
         alpha: u32, Kind::Int(0, 1_000) => cc.alpha;
-        /// Vegas: the window shrinks with more.
+        /// Vegas: the window shrinks if more segments than this are in the path's queues.
         beta: u32, Kind::Int(0, 1_000) => cc.beta;
-        /// Vegas: slow start ends with more.
+        /// Vegas: slow start ends if more segments than this are in the path's queues.
         gamma: u32, Kind::Int(0, 1_000) => cc.gamma;
-        /// CUBIC: end the first slow start by HyStart++ (RFC 9406), when round trips grow.
+        /// CUBIC: end the first slow start when round trips grow, with HyStart++ (RFC 9406).
         hystart: bool, Kind::Bool => cc.hystart;
         /// BBR: room in the window for aggregation.
         bbr_budget: Budget, Kind::Choice(Budget::CHOICES) => cc.bbr_budget;
         /// AP2: a part to disable, for experiments (docs/ap2.md).
         ap2_without: Without, Kind::Choice(Without::CHOICES) => cc.ap2_without;
-        /// Rate-based pacing: V of RTT / (cwnd + V).
+        /// Rate-based pacing: V in RTT / (cwnd + V).
         pacing_v: u32, Kind::Int(0, 1_000) => cc.pacing_v;
-        /// Rate-based pacing: the round trip to divide.
+        /// Rate-based pacing: the round trip, and the window that divides it.
         pacing_samples: Samples, Kind::Choice(Samples::CHOICES) => cc.pacing_samples;
         /// Rate-based pacing: release of segments that the window allows.
         pacing_release: Release, Kind::Choice(Release::CHOICES) => release;
@@ -196,13 +197,13 @@ section! {
         delivery_ages: bool, Kind::Bool => delivery_ages;
         /// Congestion-window limit of `cwl` in segments; none: a quarter of the hops.
         limit: Option<u32>, Kind::Int(1, 1_000_000) => cc.limit;
-        /// Receive buffer.
+        /// Size of the receive buffer.
         receive_buffer: Bytes, size("1kB", "1073741824B") => receive_buffer;
         /// Acknowledgement policy of receivers.
         ack_policy: AckPolicy, Kind::Choice(AckPolicy::CHOICES), Profile("every-segment", "delayed");
-        /// Longest delay of a delayed acknowledgement.
+        /// Maximum delay of a delayed acknowledgement.
         delayed_ack_timeout: Dur, time("1ms", "499ms"), Profile("100ms", "40ms");
-        /// Time for which a closed connection is remembered.
+        /// Time for which a closed connection is remembered (TIME-WAIT).
         time_wait: Dur, time("0s", "10000s") => time_wait;
     }
 }

@@ -34,17 +34,18 @@ choice! {
 choice! {
     for HopSource {
         Routing = "routing", "the sender's route";
-        Ttl = "ttl", "the time to live of acknowledgements, from the next of 30, 32, 64, 128 and 255 on";
+        Ttl = "ttl", "the time to live of acknowledgements; the initial value is the smallest of 30, 32, 64, 128 and \
+            255 that is possible";
         Travelled = "travelled", "the number of forwards of the acknowledgement, counted by the simulator";
     }
 }
 
 choice! {
     for Release {
-        Gate = "gate", "as soon as the interval since the last one has passed";
+        Gate = "gate", "as soon as the interval since the previous one has passed";
         Timer = "timer",
-            "at once unless the timer of the segment before runs; when it fires, one segment leaves and restarts it; \
-                it stops if the window is closed";
+            "at once, unless the timer of the previous segment is running; when it fires, one segment leaves and \
+                restarts it; it stops if the window is closed";
         Slots = "slots", "one per tick of a timer with this interval";
         Queue = "queue", "from a queue that the window fills and the timer empties; a loss clears it";
     }
@@ -53,7 +54,7 @@ choice! {
 choice! {
     /// Acknowledgements that give a round trip.
     ApSamples {
-        EveryAck = "every-ack", "each, from the segment that it echoes, as ns-2's timestamps";
+        EveryAck = "every-ack", "each, from the segment that it echoes, like ns-2's timestamps";
         EveryAckLatest = "every-ack-latest",
             "each, from the segment that it answers, without the wait of a delayed ACK";
         Unambiguous = "unambiguous", "those of new data sent once";
@@ -64,19 +65,19 @@ choice! {
     /// Source of the n-hop delay.
     ApDelay {
         RoundTrip = "round-trip", "estimated from the round trip";
-        OneWay = "one-way", "measured from end to end by synchronised clocks, and divided by the hops";
-        Stamped = "stamped", "measured by the node `factor` hops on, by synchronised clocks";
+        OneWay = "one-way", "measured from end to end with synchronised clocks, and divided by the number of hops";
+        Stamped = "stamped", "measured by the node `factor` hops ahead, with synchronised clocks";
     }
 }
 
 section! {
     /// Adaptive pacing, for the transports `tcp-ap` and `tcp-ap-sack`; docs/tcp-ap.md has the formulas.
     TcpAp = "tcp_ap" of tcp_ap::Params {
-        /// Source of the arithmetic; the keys below override single differences.
+        /// Source of the arithmetic; the keys below override individual differences.
         profile: ApProfile, Kind::Choice(ApProfile::CHOICES), Both("paper");
-        /// Weight of the old average of the n-hop delay.
+        /// Weight of the previous value in the moving average of the n-hop delay.
         alpha: Share, share("0%", "99.9%") => alpha;
-        /// Number of samples for the variation.
+        /// Number of samples from which the variation is computed.
         history: u32, Kind::Int(1, 1_000) => history;
         /// Hops between two simultaneous senders.
         factor: u32, Kind::Int(1, 32) => factor;
@@ -90,13 +91,13 @@ section! {
         data_overhead: Bytes, size("0B", "1000B"), Computed("40B; `authors-code`: 112B") => data_overhead;
         /// Size of an acknowledgement in the formulas.
         ack_size: Bytes, size("0B", "1000B"), Computed("40B; `authors-code`: 112B") => ack_bytes;
-        /// Rate of every link; none: that of the sender's interface. `authors-code`: 2Mbps, if the key is not given.
+        /// Rate of every link; none: that of the sender's interface. The default is 2Mbps with `authors-code`.
         link_rate: Option<Rate>, rate("1bps", "10Gbps") => link_rate;
         /// A queueing delay per hop above this is replaced by its average; 0s: never.
         queue_limit: Dur, time("0s", "1000s"), Computed("0s; `authors-code`: 500ms") => queue_limit;
-        /// Weight of the old average of the queueing delay.
+        /// Weight of the previous value in the moving average of the queueing delay.
         queue_alpha: Share, share("0%", "99.9%") => queue_alpha;
-        /// Discard n-hop delays from this on; 0s: never.
+        /// Discard n-hop delays that reach this; 0s: never.
         delay_limit: Dur, time("0s", "1000s"), Computed("0s; `authors-code`: 500ms") => delay_limit;
         /// Interval between segments before the first sample; 0s: not paced.
         first_interval: Dur, time("0s", "1000s"), Computed("0s; `authors-code`: 50ms") => first_interval;
@@ -104,7 +105,7 @@ section! {
         hops: HopSource, Kind::Choice(HopSource::CHOICES), Computed("`routing`; `authors-code`: `travelled`");
         /// Release of segments that the window allows.
         release: Release, Kind::Choice(Release::CHOICES), Computed("`slots`; `authors-code`: `queue`");
-        /// Double the retransmission timeout each time.
+        /// Double the retransmission timeout at each timeout.
         rto_backoff: bool, Kind::Bool, Computed("true; `authors-code`: false");
         /// Acknowledgements that give a round trip.
         samples: ApSamples, Kind::Choice(ApSamples::CHOICES), Profile("every-ack", "unambiguous");

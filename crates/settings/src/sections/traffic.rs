@@ -20,7 +20,7 @@ choice! {
 choice! {
     /// Whether files have connections of their own.
     Connections {
-        Same = "same", "one for all; its window is kept over the pauses";
+        Same = "same", "one for all files; its window is kept during the pauses";
         Fresh = "fresh", "one for each file, with handshake and initial window";
     }
 }
@@ -43,7 +43,7 @@ macro_rules! traffic_section {
                 shape: Option<Number>, number("1.001", "1000"), Both("1.5"), &["files"];
                 /// Mean pause between the end of a file and the beginning of the next.
                 mean_pause: Option<Dur>, time("0s", "100000s"), Required, &["files"];
-                /// Connections of files.
+                /// Connections that carry the files.
                 connection: Option<Connections>, Kind::Choice(Connections::CHOICES), Both("same"), &["files"];
                 /// Rate of payload; for `stream`, the rate of the application.
                 rate: Option<Rate>, rate("1bps", "10Gbps"), Required, &["cbr", "stream"];
@@ -52,11 +52,12 @@ macro_rules! traffic_section {
                     &["cbr", "ping"];
                 /// Time between requests.
                 interval: Option<Dur>, time("1us", "1000000s"), Both("1s"), &["ping"];
-                /// Maximum open requests; one counts as lost after a second, or `interval` if longer.
+                /// Maximum number of unanswered requests; a request counts as lost after a second, or after `interval`
+                /// if that is longer.
                 outstanding: Option<u32>, Kind::Int(1, 1_000), Both("none"), &["ping"];
                 $($after)+
-                /// Differentiated services code point of its packets, both ways: with `mac.edca` it gives their access
-                /// category.
+                /// Differentiated services code point of packets in both directions; with `mac.edca`, it determines
+                /// their access category.
                 dscp: u32, Kind::Int(0, 63), Both("0");
                 /// Limit of the window in segments.
                 window: Option<u32>, Kind::Int(1, 1_000_000), Computed("`tcp.window`"),
@@ -67,11 +68,11 @@ macro_rules! traffic_section {
 }
 
 traffic_section! {
-    /// The topology's natural pairs of nodes, all with the same traffic: a chain from first to last node, each of the
-    /// parallel chains, both lines of a cross, each row of a grid from left to right and each column from top to
-    /// bottom, random pairs elsewhere.
+    /// The same traffic between all natural pairs of the topology: from the first to the last node of a chain or of
+    /// each parallel chain, along both lines of a cross, along each row (left to right) and each column (top to bottom)
+    /// of a grid, and between random pairs elsewhere.
     TrafficKeys = "traffic" {
-        /// Number of pairs, from the first natural one on; for `random` and `positions` the number to draw.
+        /// Number of pairs, from the first natural one on; for `random` and `positions`, the number of pairs to draw.
         pairs: Option<u32>, Kind::Int(1, 10_000), Computed("all natural pairs; required for `random` and `positions`");
         /// Congestion control of TCP flows, or `atp`, `udp` or `ping`.
         transport: String, Kind::Transport, Required;
@@ -89,24 +90,24 @@ traffic_section! {
 }
 
 traffic_section! {
-    /// One flow, given by its ends.
+    /// A single flow, given by its ends.
     FlowKeys = "flows" {
-        /// Name in results.
+        /// Name of the flow in results.
         name: Option<String>, Kind::Text, Computed("flow-1, flow-2, ...");
-        /// Sender: a node of the topology, or a name from `[wired]`. A random one is drawn from the topology in every
+        /// Sender: a node of the topology, or a name from `[wired]`. "random" draws a node of the topology in every
         /// run.
         from: Value, Kind::Node, Required;
         /// Receiver, in the same form.
         to: Value, Kind::Node, Required;
         /// Congestion control of a TCP flow, or `atp`, `udp` or `ping`.
         transport: String, Kind::Transport, Required;
-        /// Its application.
+        /// Application of the flow.
         app: AppKind, Kind::Choice(AppKind::CHOICES), Computed("`bulk` over TCP and ATP, `cbr` over `udp`, `ping` \
             over `ping`");
     } sends {
-        /// Its start.
+        /// Start of the flow.
         start: Option<Dur>, time("0s", "1000000s"), Computed("1s for the first flow, 100ms later for each further one");
-        /// Its end; none: the end of the run.
+        /// End of the flow; none: the end of the run.
         stop: Option<Dur>, time("1ns", "1000000s"), Both("none");
     }
 }

@@ -328,7 +328,7 @@ impl Builder {
         let wires = self.root.entry("wires").cloned();
         if self.root.entry("wired").is_none() {
             if let Some(wires) = wires {
-                let problem = wires.at.problem("wires", "links", "links beside a section [wired] only");
+                let problem = wires.at.problem("wires", "links", "links only with a section [wired]");
                 self.problems.push(problem);
                 return None;
             }
@@ -365,7 +365,7 @@ impl Builder {
     fn gateway(&mut self) -> Option<Option<GatewayKeys>> {
         if self.root.entry("wired").is_none() {
             let Some(entry) = self.root.entry("gateway") else { return Some(None) };
-            self.problems.push(entry.at.problem("gateway", "a section", "a section beside [wired] only"));
+            self.problems.push(entry.at.problem("gateway", "a section", "a section only with [wired]"));
             return None;
         }
         let (resolved, keys) = self.section::<GatewayKeys>()?;

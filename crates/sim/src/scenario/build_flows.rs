@@ -105,7 +105,7 @@ impl Builder {
             && drawn > 0
             && drawn + gateways > nodes as usize
         {
-            let found = format!("{drawn} random ends beside {gateways} gateways");
+            let found = format!("{drawn} random ends and {gateways} gateways");
             let allowed = format!("at most {nodes} together, one for each node");
             self.problems.push(entry_at.problem("flows", found, allowed));
         }

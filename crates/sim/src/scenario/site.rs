@@ -222,7 +222,7 @@ impl Builder {
                 return None;
             }
             [first, second, ..] => {
-                let found = format!("{}, beside {first}", resolved.show(second));
+                let found = format!("{} besides {first}", resolved.show(second));
                 self.problems.push(resolved.problem(second, found, "one of loss, snr, delivery, etx and rate"));
                 return None;
             }

@@ -236,12 +236,12 @@ fn disconnected_random_topology() {
 #[test]
 fn text_that_is_not_toml_or_json() {
     let error = message("hops = 4", "hops = = 4");
-    assert!(error.starts_with("chain.toml:6:8: found a text that is not TOML, allowed: a file in TOML ("), "{error}");
+    assert!(error.starts_with("chain.toml:6:8: found text that is not TOML, allowed: a file in TOML ("), "{error}");
     let error = message("hops = 4", "hops = 4\nhops = 5");
-    assert!(error.starts_with("chain.toml:7:1: found a text that is not TOML"), "{error}");
+    assert!(error.starts_with("chain.toml:7:1: found text that is not TOML"), "{error}");
     let error = load_json("{\"profile\": }", "built in Python", &[]).unwrap_err().to_string();
     assert!(
-        error.starts_with("built in Python:1:13: found a text that is not JSON, allowed: a scenario in JSON ("),
+        error.starts_with("built in Python:1:13: found text that is not JSON, allowed: a scenario in JSON ("),
         "{error}"
     );
 }
@@ -272,7 +272,7 @@ fn topologies_that_cannot_be() {
     let places = "kind = \"positions\"\npositions = [[\"0m\", \"0m\"], [200, \"0m\"]]";
     assert_eq!(
         message("kind = \"chain\"\nhops = 4", places),
-        "chain.toml:6:13: topology.positions: found a list of 2, allowed: a list of at least 2 places such as \
+        "chain.toml:6:13: topology.positions: found a list of 2, allowed: a list of at least 2 positions such as \
          [\"200m\", \"0m\"], each from \"-1000km\" to \"1000km\" (one coordinate is 200: the unit is missing)"
     );
 }

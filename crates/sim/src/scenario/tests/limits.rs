@@ -27,7 +27,7 @@ fn places_are_right_far_into_a_file() {
     assert!(error.starts_with("chain.toml:307:1: topology.spaßing: found an unknown key"), "{error}");
     let wide = format!("name = \"{}\"; oops\n{CHAIN}", "ä".repeat(1_000));
     let error = load(&wide).unwrap_err().to_string();
-    assert!(error.starts_with("chain.toml:1:1010: found a text that is not TOML"), "{error}");
+    assert!(error.starts_with("chain.toml:1:1010: found text that is not TOML"), "{error}");
 }
 
 #[test]
@@ -35,10 +35,10 @@ fn places_in_json_count_letters_too() {
     for (text, expected) in [
         (
             "{\"name\": \"Übung\" oops}",
-            "x:1:18: found a text that is not JSON, allowed: a scenario in JSON (expected `,` or `}`)",
+            "x:1:18: found text that is not JSON, allowed: a scenario in JSON (expected `,` or `}`)",
         ),
-        ("{\n\"größe\": }", "x:2:10: found a text that is not JSON, allowed: a scenario in JSON (expected value)"),
-        ("{\n", "x:2:1: found a text that is not JSON, allowed: a scenario in JSON (EOF while parsing an object)"),
+        ("{\n\"größe\": }", "x:2:10: found text that is not JSON, allowed: a scenario in JSON (expected value)"),
+        ("{\n", "x:2:1: found text that is not JSON, allowed: a scenario in JSON (EOF while parsing an object)"),
     ] {
         assert_eq!(load_json(text, "x", &[]).unwrap_err().to_string(), expected);
     }
@@ -60,7 +60,7 @@ fn a_path_that_is_too_deep_is_refused() {
 #[test]
 fn a_text_that_is_too_long_is_refused() {
     let long = CHAIN.to_owned() + &"#".repeat(LARGEST);
-    let allowed = format!("allowed: a text of at most {LARGEST} bytes");
+    let allowed = format!("allowed: text of at most {LARGEST} bytes");
     for error in [load(&long).unwrap_err(), load_ns2(&long, "chain.toml", None, None, &[]).unwrap_err()] {
         assert_eq!(error.to_string(), format!("chain.toml: found {} bytes, {allowed}", long.len()));
     }

@@ -146,7 +146,7 @@ fn what_cannot_have_been_measured_is_refused() {
     assert!(problem(link).ends_with("losses[0].loss: missing, allowed: one of loss, snr, delivery, etx and rate"));
     assert!(
         said("loss = '80dB'\nsnr = '9dB'\n")
-            .ends_with("losses[0].snr: found \"9dB\", beside loss, allowed: one of loss, snr, delivery, etx and rate")
+            .ends_with("losses[0].snr: found \"9dB\" besides loss, allowed: one of loss, snr, delivery, etx and rate")
     );
     assert!(problem(&format!("{link}delivery = '90%'\n")).ends_with(
         "losses[0].delivery: found \"90%\", allowed: `loss`, or `radio.model` \"sinr\": the other has no noise"
@@ -302,7 +302,7 @@ fn errors_of_losses_and_walls_say_what_is_allowed() {
     );
     assert_eq!(
         problem("[[walls]]\ncorners = [['0m', '0m']]\nloss = '6dB'\n"),
-        "chain.toml:13:11: walls[0].corners: found a list of 1, allowed: a list of at least 2 places such as \
+        "chain.toml:13:11: walls[0].corners: found a list of 1, allowed: a list of at least 2 positions such as \
             [\"200m\", \"0m\"], \
          each from \"-1000km\" to \"1000km\""
     );
@@ -331,9 +331,8 @@ fn coordinates_become_places_in_metres() {
 #[test]
 fn coordinates_that_cannot_be_are_refused() {
     let message = |from: &str, to: &str| load(&CITY.replace(from, to)).unwrap_err().to_string();
-    let allowed = "a list of at least 2 places such as [52.5163, 13.3777], degrees of latitude from -85 to 85 and of \
-        longitude \
-                   from -180 to 180";
+    let allowed = "a list of at least 2 positions such as [52.5163, 13.3777], degrees of latitude from -85 to 85 and \
+        of longitude from -180 to 180";
     let key = "chain.toml:5:15: topology.coordinates: found";
     assert_eq!(
         message("[52.5163, 13.3777]", "[113.3777, 52.5163]"),
@@ -345,7 +344,7 @@ fn coordinates_that_cannot_be_are_refused() {
     );
     assert_eq!(
         message("[52.5163, 13.3777]", "52.5163"),
-        format!("{key} a list of 3, allowed: {allowed} (one place is 52.5163)")
+        format!("{key} a list of 3, allowed: {allowed} (one position is 52.5163)")
     );
     let far = message("[52.5180, 13.3800]", "[42.0, 13.3800]");
     assert!(far.ends_with("allowed: places within 1000 km of the first, which number 2 is not"), "{far}");

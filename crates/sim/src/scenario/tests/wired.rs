@@ -101,7 +101,7 @@ fn errors_say_what_is_allowed() {
     );
     assert_eq!(
         problem("[[wires]]\nends = [\"R1\", \"B\"]", "from = 0\nto = 1"),
-        "chain.toml:6:3: wires: found links, allowed: links beside a section [wired] only"
+        "chain.toml:6:3: wires: found links, allowed: links only with a section [wired]"
     );
 }
 

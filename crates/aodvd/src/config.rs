@@ -46,15 +46,15 @@ pub struct Config {
 const NETWORK: Kind = Kind::Form(Form::Ipv4Network);
 
 section! {
-    /// The node and its networks. The least file has the first three.
+    /// The node and its networks. Every file needs the first three keys.
     Top = "" {
-        /// This node's address, the same on all interfaces.
+        /// Address of this node, the same on all interfaces.
         address: Ipv4Addr, Kind::Form(Form::Ipv4), Required;
-        /// Devices for AODV.
+        /// Network devices that use AODV.
         interfaces: Vec<String>, Kind::List(&Kind::Form(Form::Device), 1), Required;
-        /// Networks of the mesh: routes are searched for these, and other messages refused.
+        /// Networks of the mesh: routes are searched for these; other messages are refused.
         mesh: Vec<Prefix>, Kind::List(&NETWORK, 1), Required;
-        /// Networks that gateways are asked for.
+        /// Networks for which gateways are searched.
         outside: Vec<Prefix>, Kind::List(&NETWORK, 0), Both("[]");
         /// Networks behind this node: it answers for them and searches for nodes on their behalf.
         announce: Vec<Prefix>, Kind::List(&NETWORK, 0), Both("[]");
@@ -66,11 +66,11 @@ section! {
 section! {
     /// AODV. All keys but the first three are those of `[routing]` in a [scenario](scenario.md).
     Own = "routing" {
-        /// Relays repair used routes (RFC 3561 section 6.12).
+        /// Relays repair routes in use (RFC 3561 section 6.12).
         local_repair: bool, Kind::Bool, Both("false");
         /// Replies ask for RREP-ACK; neighbours that send none are blacklisted (section 6.8).
         reply_acks: bool, Kind::Bool, Both("false");
-        /// Be quiet for DELETE_PERIOD after a start without numbers (section 6.13).
+        /// Stay silent for DELETE_PERIOD after a start without saved sequence numbers (section 6.13).
         reboot_wait: bool, Kind::Bool, Both("true");
     }
 }
@@ -93,7 +93,7 @@ fn routing() -> Vec<Shared> {
     ];
     let of = Shared::of::<Routing>;
     let others = [
-        of("ttl_start").or_else("the profile's; with HELLO messages at least 2"),
+        of("ttl_start").or_else("that of the profile; with HELLO messages, at least 2"),
         of("buffer_capacity").named("buffer").within(Kind::Int(1, 10_000)),
         of("buffer_timeout"),
     ];
@@ -116,7 +116,7 @@ fn hello() -> Vec<Shared> {
 fn signal() -> Vec<Shared> {
     let of = Shared::of::<Routing>;
     vec![
-        of("signal_threshold").named("threshold").or_else("none: signals are shown and change nothing"),
+        of("signal_threshold").named("threshold").or_else("none: signals are shown, but have no effect"),
         of("signal_weight").named("weight"),
         of("signal_hysteresis").named("hysteresis"),
         of("keep_stable"),
@@ -126,8 +126,8 @@ fn signal() -> Vec<Shared> {
 choice! {
     /// Where signal strength comes from.
     Source {
-        Nl80211 = "nl80211", "what the driver says of its stations";
-        Monitor = "monitor", "each frame, by a device in monitor mode";
+        Nl80211 = "nl80211", "the driver's statistics of its stations";
+        Monitor = "monitor", "each frame, as received by a device in monitor mode";
         Emulator = "emulator", "the emulator";
     }
 }
@@ -137,11 +137,11 @@ section! {
     Signal = "signal" {
         /// Source of signal strength; none: HELLO only.
         source: Option<Source>, Kind::Choice(Source::CHOICES), Both("none");
-        /// Time between two questions to nl80211.
+        /// Time between two queries of nl80211.
         interval: Dur, time("10ms", "1000s"), Both("250ms");
         /// A device in monitor mode on the same channel, for `source = "monitor"`.
         monitor: Option<String>, Kind::Form(Form::Device), Both("none");
-        /// The path given to `fourhop-emulate run --tap --radio`, for `source = "emulator"`.
+        /// Path given to `fourhop-emulate run --tap --radio`, for `source = "emulator"`.
         emulator: Option<PathBuf>, Kind::Text, Both("none");
     }
 }
@@ -149,30 +149,30 @@ section! {
 section! {
     /// Signs of a broken link besides missing HELLOs.
     Failures = "failures" {
-        /// An ARP request without an answer breaks a link.
+        /// An unanswered ARP request breaks a link.
         arp: bool, Kind::Bool, Both("true");
-        /// Frames given up since the last look that break a link; none: no number does.
+        /// Number of frames given up since the previous query that breaks a link; none: no number does.
         frames: Option<u32>, Kind::Int(1, 1_000), Both("none");
     }
 }
 
 section! {
-    /// Bounds on memory and processor time that other nodes can use.
+    /// Limits on memory and processor time that other nodes can use.
     Bounds = "limits" {
-        /// Routes.
+        /// Maximum number of routes.
         routes: u32, Kind::Int(4, 100_000), Both("1000");
-        /// Requests seen.
+        /// Maximum number of remembered requests.
         requests: u32, Kind::Int(4, 1_000_000), Both("4000");
-        /// Neighbours.
+        /// Maximum number of neighbours.
         neighbours: u32, Kind::Int(1, 10_000), Both("128");
-        /// Messages that wait to be sent.
+        /// Maximum number of messages that wait to be sent.
         messages: u32, Kind::Int(1, 10_000), Both("256");
-        /// Messages a second that are read of one neighbour, after twice as many at once.
+        /// Maximum number of messages per second that are read from one neighbour, after a burst of twice as many.
         rate: u32, Kind::Int(1, 100_000), Both("100");
-        /// The same for requests of one originator. RREQ_RATELIMIT is 10 at the originator; what a search sends anew
-        /// counts, too.
+        /// Maximum number of requests per second from one originator, after a burst of twice as many. RREQ_RATELIMIT is
+        /// 10 at the originator; repeated requests of a search also count.
         originator_rate: u32, Kind::Int(1, 100_000), Both("20");
-        /// Largest step of a sequence number.
+        /// Maximum step of a sequence number.
         seqno_step: u32, Kind::Int(1, 2_147_483_647), Both("100000");
     }
 }
@@ -187,13 +187,13 @@ impl Bounds {
 }
 
 section! {
-    /// Authentication of messages; without this table there is none. See below.
+    /// Authentication of messages. Without this table, messages are not authenticated. See below.
     Authentication = "authentication" {
-        /// Number of the key that messages are signed with; all that are listed are accepted.
+        /// Number of the key with which messages are signed; every listed key is accepted.
         sign_with: u8, Kind::Int(0, 255), Required;
         /// Refuse messages without a valid block.
         require: bool, Kind::Bool, Both("true");
-        /// Most that the clocks of two nodes differ; none: clocks need not agree.
+        /// Maximum difference between the clocks of two nodes; none: clocks need not agree.
         clocks_within: Option<Dur>, time("0s", "1000s"), Both("none");
     }
 }
@@ -201,9 +201,9 @@ section! {
 section! {
     /// A key.
     KeyFile = "authentication.keys" {
-        /// Its number.
+        /// Number of the key.
         id: u8, Kind::Int(0, 255), Required;
-        /// The file with it: 32 bytes at least, any.
+        /// File that contains the key: at least 32 arbitrary bytes.
         file: PathBuf, Kind::Text, Required;
     }
 }
@@ -222,26 +222,25 @@ pub struct Authenticated {
 }
 
 section! {
-    /// Numbers and names of what the kernel is given.
+    /// Numbers and names used in the kernel.
     System = "system" {
-        /// Number of the protocol under which routes are written: that of the UDP port in eight bits, which nobody else
-        /// has.
+        /// Protocol number of the routes. The default is the UDP port of AODV in eight bits, which nobody else uses.
         protocol: u8, Kind::Int(5, 255), Both("142");
-        /// The table for routes.
+        /// Routing table for the routes.
         table: u32, Kind::Int(1, 4_000_000), Both("142");
-        /// Priority of the rule that leads there.
+        /// Priority of the rule that selects this table.
         rule: u32, Kind::Int(1, 32_765), Both("1000");
         /// Name of the device that catches packets without a route.
         device: String, Kind::Form(Form::Device), Both("aodv0");
-        /// The socket where `routes`, `neighbours` and `top` ask.
+        /// Socket that `routes`, `neighbours` and `top` query.
         control: PathBuf, Kind::Text, Both("/run/fourhop-aodvd/control");
         /// File for state that survives a restart.
         state: PathBuf, Kind::Text, Both("/var/lib/fourhop-aodvd/state.json");
-        /// The user it goes on as, if root started it.
+        /// User to switch to after a start by root.
         user: String, Kind::Text, Both("nobody");
-        /// Set the variables that forwarding needs, and restore them at the end.
+        /// Set the kernel variables that forwarding needs, and restore them at the end.
         variables: bool, Kind::Bool, Both("true");
-        /// Serves metrics for Prometheus at `http://ADDRESS:PORT/metrics`.
+        /// Address and port at which metrics for Prometheus are served: `http://ADDRESS:PORT/metrics`.
         metrics: Option<SocketAddr>, Kind::Form(Form::Socket), Both("none");
     }
 }
@@ -302,7 +301,7 @@ impl Config {
         let ((given, top), (routed, routing), hello, (heard, signal)) = (top?, routing?, hello?, signal?);
         if !top.mesh.iter().any(|prefix| prefix.contains(top.address)) {
             let found = format!("networks without {}", top.address);
-            reader.refuse(given.problem("mesh", found, "some that contain the address"));
+            reader.refuse(given.problem("mesh", found, "at least one network that contains the address"));
         }
         let tables = [(&routed, &*shared[0]), (&hello, &*shared[1]), (&heard, &*shared[2])];
         let sections = file::section::<Routing>(profile, &tables, |values, given| {
@@ -324,7 +323,7 @@ impl Config {
                 refuse("emulator", Problem::MISSING, "the path of the emulator's socket");
             }
             None if sections.signal_threshold.is_some() => {
-                refuse("threshold", "one with source = \"none\"", "with a source");
+                refuse("threshold", "a threshold with source = \"none\"", "a threshold only with a source");
             }
             _ => {}
         }

@@ -38,19 +38,19 @@ impl Config {
 section! {
     /// The whole file.
     Top = "" {
-        /// Folder of the control group whose sockets are looked at; none: the root, and with it the whole host.
+        /// Folder of the control group whose sockets are covered; none: the root, and with it the whole host.
         cgroup: Option<PathBuf>, Kind::Text, Both("none");
     }
 }
 
 section! {
-    /// Variables and devices to set in one namespace; `unload` restores them. Without one, the caller's namespace has
-    /// these defaults.
+    /// Variables and devices to set in one namespace; `unload` restores them. Without this table, the caller's
+    /// namespace gets these defaults.
     System = "system" {
         /// Name of the namespace; none: that of the caller.
         namespace: Option<String>, Kind::Text, Both("none");
-        /// Devices that take one segment at a time: GSO of one segment, no TSO. Not for `fh_ap2`, whose bursts it would
-        /// take apart.
+        /// Devices that take one segment at a time: GSO of one segment, no TSO. Not for `fh_ap2`: this would split its
+        /// bursts.
         devices: Vec<String>, Kind::List(&Kind::Form(Form::Device), 0), Both("[]");
         /// `net.ipv4.tcp_tso_rtt_log`.
         tso_rtt_log: Setting, VARIABLE, Both("0");
@@ -59,29 +59,30 @@ section! {
     }
 }
 
-const VARIABLE: Kind = Kind::IntOr(0, 1_000, &[("leave", "it stays as it is")]);
+const VARIABLE: Kind = Kind::IntOr(0, 1_000, &[("leave", "the variable is not changed")]);
 
 section! {
-    /// A network and how connections to it are paced; the longest network decides. Either `rate` or `links` is needed,
-    /// unless `profile` says the rate.
+    /// A network, and how connections to it are paced; the longest prefix applies. `rate` or `links` is required,
+    /// unless `profile` implies the rate.
     DestinationKeys = "destination" {
         /// The network.
         to: Network, Kind::Form(Form::Network), Required;
-        /// Wireless hops; "ttl": by the time to live of its packets, counted from the next of 30, 32, 64, 128 and 255.
-        hops: Hops, Kind::IntOr(1, 255, &[("ttl", "by the time to live of what comes, from the next of 30, 32, 64, \
-            128 and 255 on")]), Both("ttl");
-        /// Rate of the links; `fh_ap2` takes links below 6.5 Mbit/s, and of 9 or 11 Mbit/s, for such as carry one
-        /// packet in a frame.
+        /// Number of wireless hops; "ttl": from the time to live of its packets, whose initial value is the smallest of
+        /// 30, 32, 64, 128 and 255 that is possible.
+        hops: Hops, Kind::IntOr(1, 255, &[("ttl", "from the time to live of received packets; the initial value is the \
+            smallest of 30, 32, 64, 128 and 255 that is possible")]), Both("ttl");
+        /// Rate of the links. `fh_ap2` assumes one packet per frame on links below 6.5 Mbit/s, and on those of 9 or 11
+        /// Mbit/s.
         rate: Option<Rate>, rate("1bps", "10Gbps"), Both("none");
-        /// The rate of each link, nearest first, where they differ; instead of `hops` and `rate`.
+        /// Rate of each link, nearest first, if they differ; instead of `hops` and `rate`.
         links: Vec<Rate>, Kind::List(&rate("1bps", "10Gbps"), 0), Both("[]");
         /// Subtract the wired part of round trips that a gateway reports ([tcp-gap.md](tcp-gap.md)).
         gateway: bool, Kind::Bool, Both("true");
-        /// Hops behind the gateway, among those by the time to live.
+        /// Number of hops behind the gateway, among the hops that the time to live gives.
         wired_hops: u32, Kind::Int(0, 255), Both("0");
-        /// Window of a new connection in segments; 0: the kernel's. `fh_ap2` has its own.
+        /// Initial window of a connection in segments; 0: that of the kernel. `fh_ap2` has its own.
         initial_window: u32, Kind::Int(0, 1_000), Both("2");
-        /// RBP: V of RTT / (cwnd + V).
+        /// RBP: V in RTT / (cwnd + V).
         pacing_v: u32, Kind::Int(0, 1_000), Both("1");
     }
 }
@@ -156,7 +157,7 @@ impl Config {
         let tables = reader.tables::<DestinationKeys>(&pacing);
         let ((whole, top), systems, tables) = (top?, systems?, tables?);
         if tables.is_empty() {
-            reader.refuse(whole.problem("destination", Problem::MISSING, "at least one, as to = \"0.0.0.0/0\""));
+            reader.refuse(whole.problem("destination", Problem::MISSING, "at least one, such as to = \"0.0.0.0/0\""));
         }
         let mut destinations = Vec::new();
         for (resolved, keys) in tables {
@@ -187,7 +188,7 @@ fn destination(
     pacing: &[Shared],
 ) -> Result<(Network, Destination), Box<Problem>> {
     if !keys.links.is_empty() && (resolved.is_given("hops") || keys.rate.is_some()) {
-        let problem = resolved.problem("links", "links beside hops or rate", "links alone, which say both");
+        let problem = resolved.problem("links", "links together with hops or rate", "links alone, which include both");
         return Err(Box::new(problem));
     }
     let rated = keys.rate.is_some() || !keys.links.is_empty();
@@ -198,7 +199,7 @@ fn destination(
     // The rate given by the user replaces the authors'.
     params.link_rate = params.link_rate.filter(|_| !rated);
     if !rated && params.link_rate.is_none() {
-        let allowed = "the rate of the links as \"2Mbps\", or `links`, a list of rates";
+        let allowed = "the rate of the links, such as \"2Mbps\", or `links`, a list of rates";
         return Err(Box::new(resolved.problem("rate", Problem::MISSING, allowed)));
     }
     let link = keys.links.first().copied().or(keys.rate).or(params.link_rate);
@@ -319,7 +320,7 @@ mod tests {
         }
         for to in ["10.0.0.0/33", "10.0.0", "mesh", "10.0.0.0/-1"] {
             let error = parse(&format!("[[destination]]\nto = {to:?}\nrate = \"2Mbps\"\n")).unwrap_err();
-            assert!(error.contains("allowed: a network as \"10.0.0.0/8\""), "{error}");
+            assert!(error.contains("allowed: a network such as \"10.0.0.0/8\""), "{error}");
         }
         assert!(parse("").unwrap_err().contains("destination: missing, allowed: at least one"));
         let error = Config::read(Path::new("/nonexistent.toml")).unwrap_err().to_string();

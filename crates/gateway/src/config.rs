@@ -58,19 +58,19 @@ impl Source {
 }
 
 section! {
-    /// The mesh. The two keys that every file needs are here.
+    /// The mesh. Every file needs the first two keys.
     Mesh = "mesh" {
         /// Interfaces that lead into the mesh.
         devices: Vec<String>, Kind::List(&Kind::Form(Form::Device), 1), Required;
-        /// Rate of links that have none of their own.
+        /// Rate of links for which `[[node]]` gives none.
         rate: Rate, rate("1bps", "10Gbps"), Required;
         /// Source of hop counts; see above.
         hops: Hops, Kind::Choice(Hops::CHOICES), Both("ttl");
-        /// The program that `hops = "command"` asks, and its arguments.
+        /// Program to run for `hops = "command"`, and its arguments.
         command: Vec<String>, Kind::List(&Kind::Text, 0), Both("[]");
-        /// The socket of fourhop-aodvd, for `hops = "aodv"`.
+        /// Socket of fourhop-aodvd, for `hops = "aodv"`.
         socket: Option<PathBuf>, Kind::Text, Computed("`/run/fourhop-aodvd/control`");
-        /// Time between two queries of either.
+        /// Time between two queries of the program or socket.
         every: Dur, time("1s", "1000s"), Both("10s");
     }
 }
@@ -79,7 +79,7 @@ choice! {
     /// Sources of hop counts.
     Hops {
         Ttl = "ttl", "the time to live of the node's packets";
-        Table = "table", "`[[node]]` alone";
+        Table = "table", "only `[[node]]`";
         Command = "command", "the output of a program";
         Aodv = "aodv", "the routes of fourhop-aodvd";
     }
@@ -90,9 +90,9 @@ section! {
     Entry = "node" {
         /// A node or network.
         to: Network, Kind::Form(Form::Network), Required;
-        /// Links on the way.
+        /// Number of links on the path.
         hops: u8, Kind::Int(1, 255), Required;
-        /// Their rate; none: that of the mesh.
+        /// Rate of these links; none: that of `[mesh]`.
         rate: Option<Rate>, rate("1bps", "10Gbps"), Both("none");
     }
 }
@@ -100,11 +100,11 @@ section! {
 section! {
     /// Pacing. All keys but the first three are those of `[gateway]` and `[tcp_ap]` in a [scenario](scenario.md).
     Pace = "pace" {
-        /// How flows into the mesh are paced. `gap` has a `sojourn` of 50 ms if the file has none.
+        /// How flows into the mesh are paced. With `gap`, the default of `sojourn` is 50 ms.
         mode: Mode, Kind::Choice(Mode::CHOICES), Both("ap2");
         /// Division of airtime among flows into the mesh.
         share: Share, Kind::Choice(Share::CHOICES), Both("even");
-        /// Largest acknowledgement with the option, in bytes.
+        /// Maximum size of an acknowledgement with the option, in bytes.
         mtu: u32, Kind::Int(576, 9_000), Layer(|_| Gap::paper().mtu.to_value());
     }
 }
@@ -112,19 +112,19 @@ section! {
 choice! {
     /// Division of airtime among flows.
     Share {
-        Even = "even", "with `gap` the same interval for all, with `ap2` a limit of airtime";
-        Own = "own", "each flow by itself";
+        Even = "even", "the same interval for all flows with `gap`, a limit of airtime with `ap2`";
+        Own = "own", "each flow separately";
     }
 }
 
 section! {
-    /// Limits of memory.
+    /// Memory limits.
     Limits = "limits" {
-        /// Nodes known at the same time.
+        /// Maximum number of nodes known at the same time.
         nodes: u32, Kind::Int(1, 65_536), Both("1024");
-        /// Packets that may wait in a flow.
+        /// Maximum number of packets that wait per flow.
         flow_packets: u32, Kind::Int(1, 65_536), Layer(|_| Gap::paper().flow_packets.to_value());
-        /// Packets that the kernel keeps for a worker and direction. Further packets pass.
+        /// Maximum number of packets that the kernel queues per worker and direction. Further packets pass.
         packets: u32, Kind::Int(64, 1_000_000), Both("16384");
     }
 }
@@ -134,12 +134,12 @@ section! {
     Rules = "rules" {
         /// Backend of the rules.
         backend: Option<Backend>, Kind::Choice(Backend::CHOICES), Computed("nft if it works, else iptables");
-        /// The gateway makes and removes the rules itself.
+        /// The gateway installs and removes the rules itself.
         manage: bool, Kind::Bool, Both("true");
         /// Number of the first queue; there are two for each worker.
         queue: u16, Kind::Int(0, 65_000), Both("7100");
-        /// Threads, each with a queue in either direction. The kernel spreads pairs of hosts over them; each has its
-        /// own limits and compares the goodput of its own flows.
+        /// Number of threads, each with one queue per direction. The kernel distributes pairs of hosts over them; each
+        /// thread has its own limits and compares the goodput of its own flows.
         workers: u16, Kind::Int(1, 64), Both("1");
     }
 }
@@ -147,27 +147,27 @@ section! {
 /// Programs that install rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum Backend {
-    /// nft, a table of its own.
+    /// nft, with a separate table.
     Nft,
-    /// iptables and ip6tables, a chain of its own.
+    /// iptables and ip6tables, with a separate chain.
     Iptables,
 }
 
 choice! {
     for Backend {
-        Nft = "nft", "a table of its own";
-        Iptables = "iptables", "iptables and ip6tables, a chain of its own";
+        Nft = "nft", "a separate table";
+        Iptables = "iptables", "iptables and ip6tables, with a separate chain";
     }
 }
 
 section! {
-    /// The service around it.
+    /// The service.
     Service = "service" {
-        /// Goes on as this user.
+        /// User to switch to after the start.
         user: String, Kind::Text, Both("nobody");
-        /// Says its state here.
+        /// Socket on which the gateway reports its state.
         socket: PathBuf, Kind::Text, Both("/run/fourhop-gateway/control");
-        /// Serves metrics for Prometheus here.
+        /// Address and port at which the gateway serves metrics for Prometheus.
         metrics: Option<SocketAddr>, Kind::Form(Form::Socket), Both("none");
     }
 }
@@ -255,11 +255,11 @@ impl Config {
         };
         match (mesh.hops == Hops::Command, mesh.command.is_empty()) {
             (true, true) => refuse("command", Problem::MISSING, "with hops = \"command\": a program and its arguments"),
-            (false, false) => refuse("command", "one", "with hops = \"command\" alone"),
+            (false, false) => refuse("command", "a program", "only with hops = \"command\""),
             _ => {}
         }
         if mesh.hops != Hops::Aodv && mesh.socket.is_some() {
-            refuse("socket", "one", "with hops = \"aodv\" alone");
+            refuse("socket", "a socket", "only with hops = \"aodv\"");
         }
         if source == Source::Table && table.is_empty() {
             refuse("hops", "\"table\" without [[node]]", "\"table\" with at least one [[node]]");
@@ -416,8 +416,8 @@ mod tests {
                 "mesh.hops: found \"guess\", allowed: \"ttl\" or",
             ),
             ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\nhops = 'command'", "mesh.command: missing"),
-            ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\ncommand = ['a']", "mesh.command: found one"),
-            ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\nsocket = 'a'", "mesh.socket: found one"),
+            ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\ncommand = ['a']", "mesh.command: found a program"),
+            ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\nsocket = 'a'", "mesh.socket: found a socket"),
             ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\nhops = 'table'", "mesh.hops: found \"table\" without [[node]]"),
             ("[mesh]\ndevices = ['a']\nrate = '2Mbps'\n[[node]]\nto = '10.0.0.1'\nhops = 0", "from 1 to 255"),
             (
@@ -462,7 +462,7 @@ mod tests {
         let every = [Source::Ttl, Source::Table, aodv].map(|source| source.every());
         assert_eq!(every, [None, None, Some(Dur::from_secs(3))]);
         assert_eq!(source("hops = 'command'\ncommand = ['a']\n").every(), Some(Dur::from_secs(10)));
-        assert!(refused.contains("mesh.command: found one, allowed: with hops = \"command\" alone"), "{refused}");
+        assert!(refused.contains("mesh.command: found a program, allowed: only with hops = \"command\""), "{refused}");
     }
 
     #[test]

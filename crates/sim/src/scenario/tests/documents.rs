@@ -52,8 +52,9 @@ fn the_reference_page_has_a_row_for_every_key() {
             }
         }
     }
-    assert!(page.contains("| `duration` | Simulated time; with `packets` the longest. | 1ms–1000000s | required |"));
-    assert!(page.contains("| `rreq_retries` | Full floods after the first one. | 0–255 | 3 (ns2), 2 (standard) |"));
+    assert!(page.contains("| `duration` | Simulated time; with `packets`, the maximum. | 1ms–1000000s | required |"));
+    let floods = "| `rreq_retries` | Number of full floods after the first one. | 0–255 | 3 (ns2), 2 (standard) |";
+    assert!(page.contains(floods));
     // Tables have rows of four cells.
     assert!(page.lines().filter(|l| l.starts_with("| `") && l.ends_with('|')).all(|l| l.matches(" | ").count() >= 2));
 }

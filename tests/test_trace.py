@@ -385,6 +385,6 @@ def test_the_command_traces_each_run_and_shows_the_tables(fourhop: Command, chai
     shown = fourhop("trace", "tables", tmp_path / "t" / "seed-2")
     assert shown.returncode == 0, shown.stderr
     rows = traces.open(tmp_path / "t" / "seed-2").table("frames").height
-    assert f"frames: {rows} rows. A frame that a node has radiated." in shown.stdout
+    assert f"frames: {rows} rows. A frame that a node has transmitted." in shown.stdout
     as_json = json.loads(fourhop("trace", "tables", tmp_path / "t" / "seed-2", "--json").stdout)
     assert [table["name"] for table in as_json] == list(traces.TABLES)

@@ -25,16 +25,17 @@ macro_rules! refusals {
 }
 
 refusals! {
-    Malformed, "malformed", "No AODV message.";
-    Stranger, "stranger", "Its sender's address is not in the mesh.";
-    OwnAddress, "own-address", "Somebody else sends from this node's address.";
-    Impostor, "impostor", "A request that names this node as its originator, with a number that it has not reached.";
-    ForeignTarget, "foreign-target", "About an address that is not of the mesh, nor behind gateways.";
-    NumberJump, "number-jump", "A sequence number that is farther from the known one than any node counts.";
-    TooFast, "too-fast", "Its sender has sent too many.";
+    Malformed, "malformed", "Not an AODV message.";
+    Stranger, "stranger", "The address of its sender is not in the mesh.";
+    OwnAddress, "own-address", "Another node sends from this node's address.";
+    Impostor, "impostor", "A request that names this node as its originator, with a sequence number that this node has \
+        not reached.";
+    ForeignTarget, "foreign-target", "About an address that is neither in the mesh nor behind gateways.";
+    NumberJump, "number-jump", "A sequence number that is farther from the known one than any node can count.";
+    TooFast, "too-fast", "Its sender has sent too many messages.";
     Flood, "flood", "Its originator has sent too many requests.";
     Unauthenticated, "unauthenticated", "The message has no valid authentication code.";
-    Replayed, "replayed", "It is old: its authentication was used before.";
+    Replayed, "replayed", "Its authentication code was used before.";
 }
 
 /// A rate limit: a burst, and a rate per second afterwards.

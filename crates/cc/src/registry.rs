@@ -172,12 +172,12 @@ transports! {
     "reno", Reno(Reno) = Reno::new, Recovery::Reno, "Reno: RFC 5681 window and fast recovery";
     "vegas", Vegas(Vegas) = Vegas::new, Recovery::Vegas, "Vegas: the window follows the backlog (Brakmo et al. 1995)";
     "westwood", Westwood(Westwood) = Westwood::new, Recovery::NewReno,
-        "Westwood+: NewReno that cuts to the bandwidth its ACKs tell (Grieco, Mascolo 2004)";
+        "Westwood+: NewReno that cuts the window to the bandwidth estimated from ACKs (Grieco, Mascolo 2004)";
     "cubic", Cubic(Cubic) = Cubic::new, Recovery::Sack, "CUBIC: RFC 9438 on SACK recovery";
     "bbr", Bbr(Bbr) = Bbr::new, Recovery::RackTlp, "BBR version 3: rate and window from a model of the path \
         (draft-ietf-ccwg-bbr-05)";
-    "ap2", Ap2(Ap2) = Ap2::new, Recovery::RackTlp, "AP2: a window by rate and hops, in paced bursts, for radios that \
-        aggregate and others";
+    "ap2", Ap2(Ap2) = Ap2::new, Recovery::RackTlp, "AP2: a window from rate and hops, sent in paced bursts, for radios \
+        with and without aggregation";
     "cwl", Cwl(Cwl) = Cwl::new, Recovery::NewReno, "NewReno with a window limit, fixed or a quarter of the hops";
     "rbp", Rbp(Rbp) = Rbp::new, Recovery::NewReno, "rate-based pacing on NewReno: RTT / (cwnd + V) between segments";
     "rbp-reno", RbpReno(Rbp) = Rbp::new, Recovery::Reno, "rate-based pacing on Reno";
@@ -186,8 +186,8 @@ transports! {
     "tcp-ap-sack", TcpApSack(TcpAp) = TcpAp::on_sack, Recovery::Sack, "TCP-AP on SACK recovery";
     "adhoc-tcp", AdhocTcp(Reno) = Reno::new, Recovery::Sack,
         "ad hoc TCP: SACK with receiver and sender of Cho, Sirisena, Pawlikowski 2004";
-    "adhoc-receiver", AdhocReceiver(Reno) = Reno::new, Recovery::Sack, "SACK with the receiver of ad hoc TCP alone";
-    "adhoc-sender", AdhocSender(Reno) = Reno::new, Recovery::Sack, "SACK with the sender of ad hoc TCP alone";
+    "adhoc-receiver", AdhocReceiver(Reno) = Reno::new, Recovery::Sack, "SACK with only the receiver of ad hoc TCP";
+    "adhoc-sender", AdhocSender(Reno) = Reno::new, Recovery::Sack, "SACK with only the sender of ad hoc TCP";
 }
 
 #[cfg(test)]

@@ -10,23 +10,28 @@ type Value = fn(&Class) -> Option<f64>;
 
 /// Metrics of the flows of a node in one direction.
 const CLASSES: [(&str, &str, Value); 7] = [
-    ("node_flows", "Flows of a node, by the direction of most data.", |class| Some(class.flows as f64)),
+    ("node_flows", "Flows of a node, by the direction of most of their data.", |class| Some(class.flows as f64)),
     ("node_waiting", "Waiting packets.", |class| Some(class.waiting as f64)),
-    ("node_queued_bytes", "Waiting payload.", |class| Some(class.queued_bytes as f64)),
-    ("wireless_rtt_seconds", "Newest round trip over the mesh, mean of the flows.", |class| class.wireless_rtt_s),
-    ("wired_rtt_seconds", "Newest round trip beyond the gateway, mean of the flows.", |class| class.wired_rtt_s),
-    ("interval_seconds", "Time between two packets into the mesh, mean of the flows.", |class| class.interval_s),
-    ("throttled_flows", "Flows that goodput control throttles.", |class| Some(class.throttled as f64)),
+    ("node_queued_bytes", "Waiting payload in bytes.", |class| Some(class.queued_bytes as f64)),
+    ("wireless_rtt_seconds", "Newest round trip over the mesh, averaged over the flows.", |class| class.wireless_rtt_s),
+    ("wired_rtt_seconds", "Newest round trip beyond the gateway, averaged over the flows.", |class| class.wired_rtt_s),
+    ("interval_seconds", "Time between two packets into the mesh, averaged over the flows.", |class| class.interval_s),
+    ("throttled_flows", "Flows currently throttled by goodput control.", |class| Some(class.throttled as f64)),
 ];
 
 type Count = fn(&Node) -> u64;
 
 const COUNTS: [(&str, &str, &str, Count); 5] = [
-    ("node_bytes_total", "into", "Payload forwarded.", |node| node.into_bytes),
+    ("node_bytes_total", "into", "Payload bytes forwarded.", |node| node.into_bytes),
     ("node_bytes_total", "out", "", |node| node.out_bytes),
     ("node_packets_total", "into", "Packets forwarded.", |node| node.into_packets),
     ("node_packets_total", "out", "", |node| node.out_packets),
-    ("node_unpaced_total", "into", "Data passed unpaced: hop count of the node unknown.", |node| node.unknown),
+    (
+        "node_unpaced_total",
+        "into",
+        "Data packets passed unpaced because the hop count of the node was unknown.",
+        |node| node.unknown,
+    ),
 ];
 
 /// The page for this state.
@@ -38,17 +43,17 @@ pub fn page(status: &Status) -> Page {
         page.single(&full(name), kind, help, value as f64);
     }
     page.single(&full("uptime_seconds"), "gauge", "Time since the start of the service.", status.uptime_s);
-    page.single(&full("dry_run"), "gauge", "1: dry run.", f64::from(u8::from(status.dry_run)));
+    page.single(&full("dry_run"), "gauge", "1 in a dry run, otherwise 0.", f64::from(u8::from(status.dry_run)));
     let name = full("mode");
-    page.begin(&name, "gauge", "1: what flows into the mesh are paced by.");
+    page.begin(&name, "gauge", "1 for the mode by which flows into the mesh are paced.");
     page.value(&name, &[("mode", &status.mode)], 1.0);
     let impaired = f64::from(u8::from(status.state == State::Impaired));
-    page.single(&full("impaired"), "gauge", "1: rules or queues are not in place.", impaired);
-    page.single(&full("silent_seconds"), "gauge", "Time since the last packet in a queue.", status.silent_s);
+    page.single(&full("impaired"), "gauge", "1 if rules or queues are not in place.", impaired);
+    page.single(&full("silent_seconds"), "gauge", "Time since a packet last arrived in a queue.", status.silent_s);
     let lost = f64::from(u8::from(status.hops_error.is_some()));
-    page.single(&full("hops_failed"), "gauge", "1: the last query of hop counts failed.", lost);
+    page.single(&full("hops_failed"), "gauge", "1 if the last query of hop counts failed.", lost);
     let name = full("sojourn_seconds");
-    page.begin(&name, "gauge", "How long data into the mesh waited, of the last ten seconds that are over.");
+    page.begin(&name, "gauge", "Waiting time of data into the mesh in the last complete ten seconds.");
     let all = [("all".to_owned(), status.sojourn)];
     let nodes: Vec<&Node> = status.nodes.iter().take(SHOWN).collect();
     for (node, waits) in all.into_iter().chain(nodes.iter().map(|node| (node.address.to_string(), node.sojourn))) {
@@ -57,7 +62,7 @@ pub fn page(status: &Status) -> Page {
         }
     }
     let name = full("hops");
-    page.begin(&name, "gauge", "Links to a node.");
+    page.begin(&name, "gauge", "Number of hops to a node.");
     for node in &nodes {
         if let Some(hops) = node.hops {
             page.value(&name, &[("node", &node.address.to_string())], f64::from(hops));

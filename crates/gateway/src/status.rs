@@ -102,27 +102,27 @@ macro_rules! totals {
 
 totals! {
     packets "packets_total" "Packets received.",
-    followed "followed_total" "Segments of known flows among them.",
+    followed "followed_total" "Received segments that belong to known flows.",
     waited "waited_total" "Packets delayed.",
-    early "early_total" "Data released early because its flow had reached its limit.",
-    options "options_total" "Wired round trips written into acknowledgements.",
-    no_room "no_room_total" "Acknowledgements without room for that, or with payload.",
+    early "early_total" "Data packets released early because their flow had reached its limit.",
+    options "options_total" "Acknowledgements into which a wired round trip was written.",
+    no_room "no_room_total" "Acknowledgements without room for a wired round trip, or with payload.",
     windows_reduced "windows_reduced_total" "Acknowledgements with a reduced window.",
-    marked "marked_total" "Packets marked (ECN).",
-    buffer_full "buffer_full_total" "Data passed unpaced: the buffer of all flows was full.",
-    table_full "table_full_total" "Segments passed unpaced: the flow table was full.",
-    displaced "displaced_total" "Half-open flows evicted for others.",
-    overload "overload_total" "Packets that passed unpaced: the queue was full, or this program hung.",
+    marked "marked_total" "Packets marked with ECN.",
+    buffer_full "buffer_full_total" "Data packets passed unpaced because the buffer of all flows was full.",
+    table_full "table_full_total" "Segments passed unpaced because the flow table was full.",
+    displaced "displaced_total" "Half-open flows evicted to make room for others.",
+    overload "overload_total" "Packets that passed unpaced because the queue was full or this program hung.",
     nodes_full "nodes_full_total" "Packets of nodes beyond limits.nodes.",
-    unknown "unknown_total" "Data passed unpaced: hop count of the node unknown.",
-    no_tcp "no_tcp_total" "Fragments and malformed packets, passed unpaced.",
-    throttles "throttles_total" "Throttles by goodput control.",
-    rules_restored "rules_restored_total" "Restorations of rules that another program had changed.",
-    given_up "queues_given_up_total" "Periods of unpaced packets because a worker hung.",
+    unknown "unknown_total" "Data packets passed unpaced because the hop count of the node was unknown.",
+    no_tcp "no_tcp_total" "Fragments and malformed packets passed unpaced.",
+    throttles "throttles_total" "Flows throttled by goodput control.",
+    rules_restored "rules_restored_total" "Times that rules changed by another program were restored.",
+    given_up "queues_given_up_total" "Periods in which packets passed unpaced because a worker hung.",
     flows "flows" "Known flows.",
     waiting "waiting" "Waiting packets.",
-    queued_bytes "queued_bytes" "Waiting payload.",
-    memory_bytes "memory_bytes" "Memory of flows and nodes, without packets.",
+    queued_bytes "queued_bytes" "Waiting payload in bytes.",
+    memory_bytes "memory_bytes" "Memory used for flows and nodes, without packets.",
 }
 
 impl Totals {
@@ -269,7 +269,7 @@ mod tests {
         let totals = Totals { packets: 7, queued_bytes: 9, ..Totals::default() };
         let named: Vec<_> = totals.named().collect();
         assert_eq!(named[0], ("packets_total", 7, "Packets received."));
-        assert!(named.contains(&("queued_bytes", 9, "Waiting payload.")), "{named:?}");
+        assert!(named.contains(&("queued_bytes", 9, "Waiting payload in bytes.")), "{named:?}");
         assert!(named.iter().all(|(_, _, words)| words.ends_with('.')));
     }
 

@@ -61,34 +61,34 @@ impl Layer {
 reasons! {
     Radio, "undecodable", Undecodable, "sensed, but below the reception threshold";
     Radio, "collision", Collision, "overlapped another frame and neither was strong enough";
-    Radio, "captured", Captured, "arrived under a frame at least the capture ratio stronger";
+    Radio, "captured", Captured, "overlapped a frame that was stronger by at least the capture ratio";
     Radio, "half-duplex", HalfDuplex, "arrived or ended while the receiver was transmitting";
-    Radio, "frame-error", FrameError, "noise or fading spoilt bits of it";
-    Mac, "rts-retry-limit", RtsRetryLimit, "no CTS after the last RTS allowed";
-    Mac, "data-retry-limit", DataRetryLimit, "no ACK after the last transmission allowed";
+    Radio, "frame-error", FrameError, "noise or fading corrupted it";
+    Mac, "rts-retry-limit", RtsRetryLimit, "no CTS after the last allowed RTS";
+    Mac, "data-retry-limit", DataRetryLimit, "no ACK after the last allowed transmission";
     Mac, "duplicate", Duplicate, "received before; acknowledged and dropped";
     Mac, "unexpected-data", UnexpectedData, "data that did not follow a CTS of this station";
     Link, "processor-busy", ProcessorBusy, "too many packets waited for the node's processor";
     Link, "queue-full", QueueFull, "the interface queue was full";
     Link, "queue-displaced", QueueDisplaced, "pushed out of the full interface queue by a routing packet";
-    Link, "link-codel", LinkCodel, "waited too long in the interface queue, says CoDel";
-    Link, "link-red", LinkRed, "dropped early because the MAC had to retry the packets before";
-    Link, "neighbourhood-red", NeighbourhoodRed, "dropped early because the medium around here is too busy";
-    Link, "queue-purged", QueuePurged, "waited for a next hop that was found broken";
+    Link, "link-codel", LinkCodel, "dropped by CoDel because it waited too long in the interface queue";
+    Link, "link-red", LinkRed, "dropped early because the MAC had to retry previous packets";
+    Link, "neighbourhood-red", NeighbourhoodRed, "dropped early because the medium in the neighbourhood was too busy";
+    Link, "queue-purged", QueuePurged, "waited for a next hop whose link broke";
     Link, "arp-displaced", ArpDisplaced, "replaced by a newer packet while waiting for ARP";
-    Link, "arp-unresolved", ArpUnresolved, "no answer to ARP";
+    Link, "arp-unresolved", ArpUnresolved, "no reply to ARP requests";
     Network, "no-route", NoRoute, "a relay knew no route";
     Network, "ttl-expired", TtlExpired, "time to live ran out";
     Network, "route-loop", RouteLoop, "came back to its source";
-    Network, "link-broken", LinkBroken, "the link layer gave it back and routing could not repair";
+    Network, "link-broken", LinkBroken, "returned by the link layer, and routing could not repair the route";
     Network, "buffer-full", BufferFull, "pushed out of routing's send buffer";
     Network, "buffer-timeout", BufferTimeout, "waited too long for a route";
     Network, "route-table-full", RouteTableFull, "the routing table had no room for its destination";
     Network, "discovery-failed", DiscoveryFailed, "no reply to any route request";
     Network, "routing-control", RoutingControl, "a routing message that had done its work or was not needed";
     Network, "gateway-queue-full", GatewayQueueFull, "a queue at the gateway was full";
-    Network, "codel", Codel, "waited too long at the gateway, says CoDel";
-    Network, "no-listener", NoListener, "no socket at its destination";
+    Network, "codel", Codel, "dropped by CoDel because it waited too long at the gateway";
+    Network, "no-listener", NoListener, "no socket for it at its destination";
     Wire, "wired-queue-full", WiredQueueFull, "the queue of a wired link was full";
 }
 

@@ -130,10 +130,15 @@ pub fn tables() -> AllTables {
     let mut series = vec![of("flow", Type::Text, false, "Name of the flow."), time];
     series.extend(FLOW_COLUMNS.iter().map(|column| of(column.name, Type::Float, true, column.about)));
     let queues = vec![
-        of("node", Type::Int, false, "Whose queue."),
-        of("to", Type::Int, true, "The neighbour that a wired queue leads to; none: the interface queue of the radio."),
+        of("node", Type::Int, false, "The node that has the queue."),
+        of(
+            "to",
+            Type::Int,
+            true,
+            "The neighbour to which a wired queue leads; none: the interface queue of the radio.",
+        ),
         time,
-        of("queue_packets", Type::Int, false, "Packets that wait."),
+        of("queue_packets", Type::Int, false, "Number of packets that wait."),
     ];
     let results =
         [("runs", RunResult::columns()), ("flows", FlowResult::columns()), ("series", series), ("queues", queues)];

@@ -18,20 +18,21 @@ result! {
         simulated_s: f64;
         /// Cause of the run's end: `duration`, or `packets` once that many were delivered.
         ended_by: &'static str;
-        /// Time it took; the only column that differs between runs of one seed.
+        /// Wall-clock time of the run; the only column that differs between runs with the same seed.
         wall_s: f64;
-        /// Events handled: timers of nodes, beginnings and ends of copies of frames, arrivals of packets over wires.
+        /// Number of events handled: timers of nodes, starts and ends of copies of frames, arrivals of packets over
+        /// wires.
         events: u64;
-        /// Frames radiated.
+        /// Number of frames transmitted.
         frames: u64;
-        /// Copies of frames that ended at a receiver.
+        /// Number of copies of frames that ended at a receiver.
         receptions: u64;
         /// The flows, in the order of the scenario.
         flows: Vec<FlowResult>;
         /// Sum of the goodputs.
         aggregate_goodput_bps: f64;
-        /// Jain's index of the goodputs: 1 if all are equal, 1/n if one flow has all. None for fewer than two flows, or
-        /// if nothing arrived at all.
+        /// Jain's index of the goodputs: 1 if all are equal, 1/n if one flow has everything. None if there are fewer
+        /// than two flows, or if nothing arrived.
         jain: Option<f64>;
         /// Losses over the whole run, by layer and reason; reasons that did not occur are left out.
         drops: Named;
@@ -80,47 +81,48 @@ result! {
         dst: u32;
         /// Radio hops of a shortest path, to the nearest gateway if one end has no radio.
         hops: Option<u32>;
-        /// Transport protocol by its name in scenarios.
+        /// Transport protocol, by its name in scenarios.
         transport: &'static str;
         /// Application.
         app: &'static str;
         /// Payload delivered to the receiving application, each byte once; for ping, payload of answered requests.
         goodput_bps: f64;
-        /// Payload that arrived at the receiving transport, repeated bytes included.
+        /// Payload that arrived at the receiving transport, including repeated bytes.
         throughput_bps: f64;
         /// Payload bytes behind `goodput_bps`.
         delivered_bytes: u64;
-        /// Time of the measured part in which data was on its way: for files without the pauses, otherwise all of it.
+        /// Time of the measured part during which data was in transit: for files, without the pauses; otherwise, all of
+        /// it.
         active_s: f64;
         /// Payload delivered over `active_s`.
         averaged_goodput_bps: f64;
-        /// Mean over the files completed in the whole run of size over time: the papers' averaged goodput.
+        /// Mean of size over time for all files completed during the whole run: the papers' averaged goodput.
         file_goodput_bps: Option<f64>;
-        /// Files completed over the whole run; none for other applications.
+        /// Number of files completed during the whole run; none for other applications.
         files: Option<u64>;
-        /// Goodput in each of the equal parts of the measured interval: its bytes over its time. A run that was to end
-        /// by packets and ended by `duration` has the parts that were whole, and none if not even the first was.
+        /// Goodput in each of the equal parts of the measured interval: its bytes over its time. If a run was to end by
+        /// packets but ended by `duration`, only the complete parts are included; there may be none.
         batch_goodput_bps: Vec<f64>;
-        /// Segments, datagrams or requests sent over the whole run, repeated ones included.
+        /// Number of segments, datagrams or requests sent during the whole run, including repeated ones.
         sent: u64 as "sent_packets";
-        /// Of those, segments sent again.
+        /// Number of retransmitted segments among them.
         retransmitted: u64 as "retransmitted_packets";
-        /// Retransmission timeouts.
+        /// Number of retransmission timeouts.
         timeouts: u64;
-        /// Losses found by duplicate acknowledgements.
+        /// Number of losses detected by duplicate acknowledgements.
         fast_retransmits: u64;
-        /// Mean round trip of the samples taken, if any.
+        /// Mean of the round-trip samples, if any.
         rtt_mean_s: Option<f64>;
-        /// Least round trip of ping, if a reply came.
+        /// Minimum round trip of ping, if there was a reply.
         rtt_min_s: Option<f64>;
-        /// Median round trip of ping: of an even number of replies the mean of the middle two.
+        /// Median round trip of ping; for an even number of replies, the mean of the middle two.
         rtt_median_s: Option<f64>;
-        /// Largest round trip of ping.
+        /// Maximum round trip of ping.
         rtt_max_s: Option<f64>;
-        /// Standard deviation of ping's round trips (over n - 1), if two replies came.
+        /// Standard deviation of ping's round trips (over n - 1), if there were at least two replies.
         rtt_std_s: Option<f64>;
-        /// Mean age of the bytes delivered in the measured part, if `tcp.delivery_ages` asks for it: the time since
-        /// each became the next to be sent.
+        /// Mean age of the bytes delivered in the measured part, if `tcp.delivery_ages` is true: the time since each
+        /// byte became the next to be sent.
         age_mean_s: Option<f64>;
         /// Age at delivery that half of those bytes did not exceed.
         age_median_s: Option<f64>;
@@ -128,15 +130,15 @@ result! {
         age_p95_s: Option<f64>;
         /// Age at delivery that 99 % of those bytes did not exceed.
         age_p99_s: Option<f64>;
-        /// Changes of the neighbour through which packets of the flow left its source.
+        /// Number of changes of the neighbour through which packets of the flow left its source.
         route_changes: u64;
-        /// Searches of the source for the receiver that a route reply ended (AODV).
+        /// Number of the source's searches for the receiver that a route reply ended (AODV).
         route_discoveries: u64;
-        /// The first of these searches, from the first request to the reply.
+        /// Duration of the first of these searches, from the first request to the reply.
         discovery_first_s: Option<f64>;
-        /// The mean of these searches.
+        /// Mean duration of these searches.
         discovery_mean_s: Option<f64>;
-        /// The longest of these searches.
+        /// Maximum duration of these searches.
         discovery_max_s: Option<f64>;
     }
 }

@@ -132,5 +132,5 @@ macro_rules! transports {
 
 transports! {
     /// ATP.
-    Atp = "atp", "ATP: a rate that the nodes of the path tell, and no TCP (Sundaresan et al. 2003)", atp::end::End;
+    Atp = "atp", "ATP: a rate reported by the nodes of the path; not TCP (Sundaresan et al. 2003)", atp::end::End;
 }

@@ -53,7 +53,7 @@ const fn column(name: &'static str, about: &'static str, value: fn(&FlowSample<'
 /// The columns of the series of flows, after `flow` and `time_s`. To record another value, add a row: files, tables in
 /// Python and the list of columns follow.
 pub const FLOW_COLUMNS: &[Column] = &[
-    column("goodput_bps", "goodput over the step before", |flow| Some(flow.goodput_bps)),
+    column("goodput_bps", "goodput over the time step", |flow| Some(flow.goodput_bps)),
     column("cwnd_segments", "congestion window", |flow| Some(f64::from(flow.sender.socket()?.cwnd()))),
     column("srtt_s", "smoothed round trip of TCP, newest round trip of ping", |flow| match &flow.sender.kind {
         EndpointKind::Pinger(pinger) => pinger.last_rtt().map(Dur::as_secs_f64),
@@ -66,68 +66,74 @@ pub const FLOW_COLUMNS: &[Column] = &[
         }
         .map(Dur::as_secs_f64)
     }),
-    column("delay_s", "its smoothed delay over n hops", |flow| {
+    column("delay_s", "smoothed n-hop delay of congestion control, if it measures", |flow| {
         flow.sender.socket()?.measurements().delay.map(Dur::as_secs_f64)
     }),
-    column("variation", "how much its samples vary, as a share of their mean", |flow| {
+    column("variation", "variation of its delay samples, as a share of their mean", |flow| {
         let units = flow.sender.socket()?.measurements().variation?;
         Some(f64::from(units) / f64::from(variation::ONE))
     }),
-    column("pacing_interval_s", "least time between segments, if paced", |flow| {
+    column("pacing_interval_s", "minimum time between segments, if paced", |flow| {
         match flow.sender.own() {
             Some(end) => end.path_seen().interval,
             None => flow.sender.socket()?.pacing_interval(),
         }
         .map(Dur::as_secs_f64)
     }),
-    column("c3_bandwidth_bps", "C3TCP: bandwidth of the path as its links measured it", |flow| {
+    column("c3_bandwidth_bps", "C3TCP: bandwidth of the path, as measured by its links", |flow| {
         flow.capacity.map(|capacity| capacity.bandwidth as f64)
     }),
-    column("c3_delay_s", "C3TCP: delay there, without queueing, and back, as the links measured it", |flow| {
-        flow.capacity.map(|capacity| capacity.delay.as_secs_f64())
-    }),
+    column(
+        "c3_delay_s",
+        "C3TCP: forward delay without queueing plus backward delay, as measured by the links",
+        |flow| flow.capacity.map(|capacity| capacity.delay.as_secs_f64()),
+    ),
     column(
         "c3_true_delay_s",
-        "the same as the simulator knows it, averaged like it: end to end, without the waits in queues on the way \
-            there",
+        "C3TCP: the true value of this delay in the simulator, averaged in the same way: from end to end, without the \
+            waits in queues in the forward direction",
         |flow| Some(flow.capacity?.truth?.as_secs_f64()),
     ),
-    column("c3_window_bytes", "C3TCP: the newest window that the module set", |flow| {
+    column("c3_window_bytes", "C3TCP: newest window that the module has set", |flow| {
         flow.written_window.map(|window| window as f64)
     }),
     column("ssthresh_segments", "slow-start threshold, if one is set", |flow| {
         Some(flow.sender.socket()?.ssthresh()).filter(|&segments| segments < u32::MAX).map(f64::from)
     }),
-    column("adwin_segments", "window the receiver last advertised, as the sender has it", |flow| {
+    column("adwin_segments", "latest advertised window of the receiver, as known to the sender", |flow| {
         let socket = flow.sender.socket()?;
         Some((socket.peer_window() / u64::from(socket.mss().max(1))) as f64)
     }),
-    column("timeouts", "expiries of the retransmission timer so far", |flow| {
+    column("timeouts", "number of expirations of the retransmission timer so far", |flow| {
         flow.sender.socket().map(|_| flow.sender.stats().timeouts as f64)
     }),
-    column("fast_retransmits", "fast retransmits so far", |flow| {
+    column("fast_retransmits", "number of fast retransmits so far", |flow| {
         flow.sender.socket().map(|_| flow.sender.stats().fast_retransmits as f64)
     }),
-    column("hops", "hops of the newest segment at an ad hoc receiver", |flow| receiver(flow)?.hops().map(f64::from)),
-    column("sfld_s", "smoothed forward link delay of an ad hoc receiver", |flow| {
+    column("hops", "ad hoc receiver: number of hops of the newest segment", |flow| {
+        receiver(flow)?.hops().map(f64::from)
+    }),
+    column("sfld_s", "ad hoc receiver: smoothed forward link delay", |flow| {
         receiver(flow)?.freezer().sfld().map(Dur::as_secs_f64)
     }),
-    column("freezing_timer_s", "longest delay it tolerates", |flow| {
+    column("freezing_timer_s", "ad hoc receiver: maximum delay that it tolerates", |flow| {
         receiver(flow)?.freezer().limit_now().map(Dur::as_secs_f64)
     }),
-    column("rater_bps", "throughput of a hop by the rater", |flow| {
+    column("rater_bps", "ad hoc receiver: throughput per hop that the rater measures", |flow| {
         receiver(flow)?.rater().average().map(|bytes| 8.0 * bytes as f64)
     }),
-    column("delimiter_segments", "window its delimiter computes", |flow| receiver(flow)?.window().map(f64::from)),
-    column("zwas", "packets for which it closed the window so far", |flow| {
+    column("delimiter_segments", "ad hoc receiver: window that the delimiter computes", |flow| {
+        receiver(flow)?.window().map(f64::from)
+    }),
+    column("zwas", "ad hoc receiver: number of packets for which it has closed the window so far", |flow| {
         Some(receiver(flow)?.stats().freezes as f64)
     }),
-    column("hop_changes", "changes of the number of hops it saw so far", |flow| {
+    column("hop_changes", "ad hoc receiver: number of hop-count changes that it has seen so far", |flow| {
         Some(receiver(flow)?.stats().hop_changes as f64)
     }),
     column(
         "frozen",
-        "an ad hoc sender: 0 sends, 1 frozen by a closed window, 2 provisionally, 3 by a timeout",
+        "ad hoc sender: 0 sending, 1 frozen by a closed window, 2 provisionally frozen, 3 frozen by a timeout",
         |flow| {
             let freeze = sender(flow)?;
             Some(match (freeze.is_frozen(), freeze.cause()) {
@@ -138,18 +144,22 @@ pub const FLOW_COLUMNS: &[Column] = &[
             })
         },
     ),
-    column("freezes_closed", "times a closed window froze it so far", |flow| {
+    column("freezes_closed", "ad hoc sender: number of freezes by a closed window so far", |flow| {
         Some(sender(flow)?.stats().by_zero_window as f64)
     }),
-    column("freezes_provisional", "times it froze provisionally so far", |flow| {
+    column("freezes_provisional", "ad hoc sender: number of provisional freezes so far", |flow| {
         Some(sender(flow)?.stats().provisional as f64)
     }),
-    column("freezes_timeout", "times a timeout froze it so far", |flow| Some(sender(flow)?.stats().by_timeout as f64)),
-    column("probes", "probes it sent so far", |flow| Some(sender(flow)?.stats().probes as f64)),
-    column("gateway_interval_s", "least time between segments that adaptive pacing at the gateway asks for", |flow| {
-        flow.gateway?.interval.map(Dur::as_secs_f64)
+    column("freezes_timeout", "ad hoc sender: number of freezes by a timeout so far", |flow| {
+        Some(sender(flow)?.stats().by_timeout as f64)
     }),
-    column("gateway_throttle_bps", "what goodput control allows, if it throttles the flow", |flow| {
+    column("probes", "ad hoc sender: number of probes sent so far", |flow| Some(sender(flow)?.stats().probes as f64)),
+    column(
+        "gateway_interval_s",
+        "minimum time between segments that adaptive pacing at the gateway requires",
+        |flow| flow.gateway?.interval.map(Dur::as_secs_f64),
+    ),
+    column("gateway_throttle_bps", "rate that goodput control allows, if it throttles the flow", |flow| {
         flow.gateway?.throttle.map(|throttle| throttle.rate as f64)
     }),
     column("gateway_wireless_rtt_s", "newest round trip between gateway and wireless receiver", |flow| {
@@ -164,8 +174,12 @@ pub const FLOW_COLUMNS: &[Column] = &[
     column("signal_dbm", "strength of the receiver's newest routing message at the source, with ssa-aodv", |flow| {
         Some(flow.signal?.latest.0)
     }),
-    column("signal_smoothed_dbm", "the same, smoothed", |flow| Some(flow.signal?.smoothed.0)),
-    column("atp_delay_s", "ATP: the delay that the receiver fed back last", |flow| {
+    column(
+        "signal_smoothed_dbm",
+        "smoothed strength of the receiver's routing messages at the source, with ssa-aodv",
+        |flow| Some(flow.signal?.smoothed.0),
+    ),
+    column("atp_delay_s", "ATP: the latest delay that the receiver has fed back", |flow| {
         flow.sender.own()?.path_seen().offered.map(Dur::as_secs_f64)
     }),
 ];

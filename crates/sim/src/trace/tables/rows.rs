@@ -173,33 +173,33 @@ static PACKETS: LazyLock<Vec<&'static str>> =
 static CONTENTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| [&["arp"], &**PACKETS].concat());
 
 tables! {
-    /// A frame that a node has radiated.
+    /// A frame that a node has transmitted.
     frames: Frame {
-        /// Number of the frame, counted through the run.
+        /// Number of the frame, counted over the whole run.
         frame: u32,
         /// Transmitter.
         node: u32,
-        /// First instant on the air at the transmitter.
+        /// Start of the transmission.
         start_ns: i64,
-        /// Last instant there.
+        /// End of the copy at this node.
         end_ns: i64,
         /// `rts`, `cts`, `data`, `ack`, `block-ack`, `block-ack-request`.
         kind: &'static str = KINDS,
-        /// The node it is addressed to; none: all.
+        /// The node to which it is addressed; none: all.
         dst: Option<u32>,
         /// Bit rate of its MAC part.
         rate_bps: i64,
-        /// Length with MAC header and frame check sequence.
+        /// Length including MAC header and frame check sequence.
         bytes: u32,
-        /// Duration field: how long it reserves the medium after its end.
+        /// Duration field: the time for which it reserves the medium after its end.
         nav_ns: i64,
         /// Sequence number of data.
         seq: Option<u16>,
         /// True for data that was sent before.
         retry: Option<bool>,
-        /// MPDUs of data that is sent by an MCS; none without.
+        /// Number of MPDUs in data sent with an MCS; none without an MCS.
         mpdus: Option<u16>,
-        /// The packet it carries, makes way for or acknowledges.
+        /// The packet that it carries, reserves the medium for or acknowledges.
         packet: Option<u32>,
         /// Flow of that packet.
         flow: Option<u32>,
@@ -212,27 +212,27 @@ tables! {
         frame: u32,
         /// The receiving node.
         node: u32,
-        /// First instant there.
+        /// Start of the copy at this node.
         start_ns: i64,
-        /// Last instant there.
+        /// End of the copy at this node.
         end_ns: i64,
-        /// Its power there.
+        /// Received power.
         power_dbm: f32,
-        /// `received`, `overheard`, or why it was lost.
+        /// `received`, `overheard`, or the reason why it was lost.
         fate: &'static str = FATES,
     }
-    /// States of a node's MAC: its medium, and its backoff.
+    /// States of a node's MAC: of the medium and of the backoff.
     mac: Mac {
         /// The node.
         node: u32,
-        /// Begin of the state.
+        /// Start of the state.
         start_ns: i64,
         /// End of the state.
         end_ns: i64,
         /// Of the medium: `transmitting`, `receiving`, `busy`, `waiting`, `nav`, `eifs`; of the backoff: `ifs`,
         /// `counting`, `frozen`.
         state: &'static str = STATES,
-        /// Of a backoff: slots that are left at its start.
+        /// Backoff only: slots left at the start of the state.
         slots: Option<u32>,
     }
     /// A step of an IP packet.
@@ -243,11 +243,11 @@ tables! {
         time_ns: i64,
         /// The node.
         node: u32,
-        /// Its action.
+        /// What happened.
         event: &'static str = STEPS,
-        /// Why it was lost or given up.
+        /// The reason why it was lost or given up.
         reason: Option<&'static str> = REASONS,
-        /// The neighbour that it goes to or comes from.
+        /// The neighbour to which it goes or from which it comes.
         peer: Option<u32>,
         /// Its flow, in either direction.
         flow: Option<u32>,
@@ -263,10 +263,10 @@ tables! {
         ack: Option<u32>,
         /// Bytes above the transport's header.
         payload: u32,
-        /// Length with the IP header.
+        /// Length including the IP header.
         bytes: u32,
     }
-    /// The length of a queue, where it has changed.
+    /// The length of a queue after a change.
     queues: Queue {
         /// The node.
         node: u32,
@@ -274,7 +274,7 @@ tables! {
         time_ns: i64,
         /// `interface`, `routing`, `gateway`, `wire`.
         queue: &'static str,
-        /// Of a wire: the node at its other end.
+        /// Wire only: the node at the other end.
         to: Option<u32>,
         /// Packets in the queue.
         packets: u32,
@@ -305,7 +305,7 @@ tables! {
         cwnd_segments: Option<u32>,
         /// Slow-start threshold, if one is set.
         ssthresh_segments: Option<u32>,
-        /// Sent and not acknowledged.
+        /// Bytes sent but not acknowledged.
         in_flight_bytes: Option<i64>,
         /// Smoothed round trip.
         srtt_ns: Option<i64>,
@@ -313,16 +313,16 @@ tables! {
         rtt_ns: Option<i64>,
         /// Retransmission timeout.
         rto_ns: Option<i64>,
-        /// Least time between segments, if paced.
+        /// Minimum time between segments, if paced.
         interval_ns: Option<i64>,
-        /// Expiries of the retransmission timer so far.
+        /// Number of expirations of the retransmission timer so far.
         timeouts: Option<u32>,
-        /// Fast retransmits so far.
+        /// Number of fast retransmits so far.
         fast_retransmits: Option<u32>,
-        /// Segments sent again so far.
+        /// Number of retransmitted segments so far.
         retransmitted: Option<u32>,
     }
-    /// A route that has come, changed or gone.
+    /// A route that was added, changed or removed.
     routes: Route {
         /// The node.
         node: u32,
@@ -330,7 +330,7 @@ tables! {
         time_ns: i64,
         /// Destination of the route.
         destination: u32,
-        /// The neighbour on the way.
+        /// The next hop.
         next_hop: Option<u32>,
         /// Number of hops.
         hops: Option<u32>,

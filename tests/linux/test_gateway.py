@@ -118,7 +118,7 @@ def test_unknown_nodes_are_not_paced_but_counted_and_a_program_may_know_them(bor
     assert border.transfer(1_000_000) > shortest(1_000_000, hops=2)
     known.write_text("nonsense\n", encoding="utf-8")
     state = border.wait(lambda state: state["hops_error"] is not None, "a bad line")
-    assert 'found "nonsense", allowed: lines as' in state["hops_error"]
+    assert 'found "nonsense", allowed: lines such as' in state["hops_error"]
     assert {node["address"]: node["hops"] for node in state["nodes"]}[NODE] == 2, "what was known holds"
 
 

@@ -427,7 +427,8 @@ fn hosted(
     }
     let host = |name: &String| {
         let found = find(members, name).filter(|member| member.node.wired_number().is_none());
-        let missing = || unsuited(format!("found {name:?}, allowed: nodes with radios, as \"{}\"", members[0].name));
+        let missing =
+            || unsuited(format!("found {name:?}, allowed: nodes with radios, such as \"{}\"", members[0].name));
         let node = found.ok_or_else(missing)?.node;
         let allowed = || {
             unsuited(

@@ -141,7 +141,9 @@ fn lines(text: &str) -> Result<Vec<Entry>, String> {
     content
         .map(|line| {
             read(line).ok_or_else(|| {
-                format!("mesh.command: found {line:?}, allowed: lines as \"10.0.0.4 3\" or \"10.0.0.0/24 2 6Mbps\"")
+                format!(
+                    "mesh.command: found {line:?}, allowed: lines such as \"10.0.0.4 3\" or \"10.0.0.0/24 2 6Mbps\""
+                )
             })
         })
         .collect()
@@ -207,7 +209,7 @@ mod tests {
         };
         let said = sh("echo '# a remark'; echo; echo 10.0.0.4 3; echo fd00::/64 2 6Mbps");
         assert_eq!(said, Ok(vec![entry("10.0.0.4", 3, None), entry("fd00::/64", 2, Some(6_000))]));
-        assert!(sh("echo 10.0.0.4 0").unwrap_err().contains("found \"10.0.0.4 0\", allowed: lines as"));
+        assert!(sh("echo 10.0.0.4 0").unwrap_err().contains("found \"10.0.0.4 0\", allowed: lines such as"));
         assert!(sh("echo 10.0.0.4 1 2Mbit").is_err() && sh("echo 10.0.0.4 1 2Mbps 7").is_err());
         assert!(sh("exit 3").unwrap_err().contains("it ended with exit status: 3"));
         assert!(ask(&Source::Ttl).is_none());
@@ -234,7 +236,7 @@ mod tests {
         assert_eq!(lines(""), Ok(vec![]));
         for line in ["10.0.0.4", "10.0.0.4 256", "10.0.0.4 0", "n4 3", "10.0.0.4 3 0bps", "10.0.0.4 3 6Mbps x"] {
             let said = lines(&format!("10.0.0.5 3\n{line}\n")).unwrap_err();
-            assert!(said.starts_with(&format!("mesh.command: found {line:?}, allowed: lines as")), "{said}");
+            assert!(said.starts_with(&format!("mesh.command: found {line:?}, allowed: lines such as")), "{said}");
         }
     }
 

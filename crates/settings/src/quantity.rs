@@ -163,7 +163,7 @@ impl Unit {
 /// The text found, and the allowed values.
 pub fn time(text: &str) -> Result<Dur, String> {
     let nanos = Unit::Time.parse(text).ok().filter(|nanos| (0.0..=1e15).contains(nanos));
-    let refused = || format!("found {text:?}, allowed: a time from \"0s\" to \"1000000s\", as \"500ms\"");
+    let refused = || format!("found {text:?}, allowed: a time from \"0s\" to \"1000000s\", such as \"500ms\"");
     nanos.map(|nanos| Dur::from_nanos(nanos as u64)).ok_or_else(refused)
 }
 

@@ -17,7 +17,7 @@ mod program {
     use std::path::{Path, PathBuf};
     use std::process::ExitCode;
 
-    /// Route a wireless ad hoc network by AODV (RFC 3561), with attention to signal strength.
+    /// Route a wireless ad hoc network with AODV (RFC 3561), optionally by signal strength.
     #[derive(Parser)]
     #[command(name = "fourhop-aodvd", version)]
     struct Line {
@@ -37,7 +37,8 @@ mod program {
         Neighbours(ShowLine),
         /// Show routes and neighbours, and update them.
         Top(ShowLine),
-        /// Remove routes, rules and variables that a killed daemon left; refused while one runs.
+        /// Remove the routes and rules that a killed daemon left behind, and restore variables; refused while a daemon
+        /// is running.
         Clean(FileLine),
         /// Write the manual page.
         #[command(hide = true)]

@@ -24,7 +24,7 @@ mod program {
     use std::path::PathBuf;
     use std::process::ExitCode;
 
-    /// Adaptive pacing for the kernel's TCP: AP2, TCP-AP and RBP as congestion controls by BPF.
+    /// Adaptive pacing for the kernel's TCP: AP2, TCP-AP and RBP as BPF congestion controls.
     #[derive(Parser)]
     #[command(name = "fourhop-cc", version)]
     struct Line {
@@ -36,11 +36,11 @@ mod program {
     enum Action {
         /// Load fh_ap2, fh_tcp_ap, fh_rbp and fh_ap_cubic until a signal, or with --pin until `unload`.
         Load(LoadLine),
-        /// Unload the programs and restore the settings. Running connections go on.
+        /// Unload the programs and restore the settings. Running connections continue.
         Unload,
         /// Show paced connections.
         Status(StatusLine),
-        /// Show, or change, the route to an address: congestion control, first window, quick acknowledgements.
+        /// Show or change the route to an address: congestion control, initial window, quick acknowledgements.
         Route(RouteLine),
         /// Write the manual page.
         #[command(hide = true)]
@@ -49,13 +49,13 @@ mod program {
 
     #[derive(Args)]
     struct LoadLine {
-        /// Parameters by destination, in TOML; default: links of 2 Mbit/s for TCP-AP and RBP, unknown ones for AP2.
+        /// Parameters by destination, in TOML. Default: links of 2 Mbit/s for TCP-AP and RBP, of unknown rate for AP2.
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
         /// Pin the programs in this folder of a BPF file system, and return.
         #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = PINS)]
         pin: Option<PathBuf>,
-        /// Change no variable and no device, whatever the file says.
+        /// Do not change variables or devices, whatever the file says.
         #[arg(long)]
         leave_system: bool,
         /// Serve metrics for Prometheus on this address, such as 127.0.0.1:9465.
@@ -74,7 +74,7 @@ mod program {
         /// Time between updates.
         #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s")]
         every: Dur,
-        /// Show our programs and tables in the kernel instead.
+        /// Show fourhop's programs and tables in the kernel instead.
         #[arg(long, conflicts_with = "watch")]
         objects: bool,
     }
@@ -89,7 +89,8 @@ mod program {
         /// Use this congestion control on the route.
         #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "fh_ap2")]
         set: Option<String>,
-        /// Initial window of its connections, in segments; 0: the kernel's, the default with fh_ap2; with others 2.
+        /// Initial window of its connections, in segments; 0: that of the kernel. Default: 0 with fh_ap2, 2 with
+        /// others.
         #[arg(long, value_name = "SEGMENTS", requires = "set")]
         initial_window: Option<u32>,
         /// Acknowledge its segments at once. For receivers: delayed acknowledgements look like long round trips.
@@ -98,7 +99,7 @@ mod program {
         /// Remove all three settings.
         #[arg(long, conflicts_with = "set")]
         reset: bool,
-        /// As JSON.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     }
@@ -309,6 +310,6 @@ fn main() -> std::process::ExitCode {
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
-    eprintln!("error: congestion controls by BPF need Linux");
+    eprintln!("error: BPF congestion controls need Linux");
     std::process::exit(2);
 }

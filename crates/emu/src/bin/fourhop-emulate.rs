@@ -16,7 +16,7 @@ mod program {
     use std::path::{Path, PathBuf};
     use std::process::ExitCode;
 
-    /// Real programs over a simulated mesh of 802.11 radios: every node is a network namespace.
+    /// Run real programs over a simulated mesh of 802.11 radios. Every node is a network namespace.
     #[derive(Parser)]
     #[command(name = "fourhop-emulate", version)]
     struct Line {
@@ -82,7 +82,7 @@ mod program {
     }
 
     fn position(text: &str) -> Result<(f64, f64), String> {
-        let allowed = "two lengths as \"100m,20m\"";
+        let allowed = "two lengths such as \"100m,20m\"";
         let (x, y) = text.split_once(',').ok_or_else(|| format!("found {text:?}, allowed: {allowed}"))?;
         let of = |text: &str| quantity(text.trim(), Unit::Length, (-1e7, 1e7), allowed);
         Ok((of(x)?, of(y)?))
@@ -97,7 +97,7 @@ mod program {
     }
 
     fn loss(text: &str) -> Result<(String, f64), String> {
-        let allowed = "a node and a loss from 0dB to 300dB, as \"n4=95dB\"";
+        let allowed = "a node and a loss from 0dB to 300dB, such as \"n4=95dB\"";
         let (node, loss) = text.split_once('=').ok_or_else(|| format!("found {text:?}, allowed: {allowed}"))?;
         Ok((node.to_owned(), quantity(loss, Unit::Ratio, (0.0, 300.0), allowed)?))
     }
@@ -146,11 +146,11 @@ mod program {
         /// air time, at most 100us.
         #[arg(long, value_name = "TIME", value_parser = line::duration_or_none)]
         ahead: Option<Dur>,
-        /// Busy-wait this long before packets leave the network, such as 50us: they are less late, for more processor
-        /// time. Default: half of --ahead.
+        /// Busy-wait this long before packets leave the network, such as 50us: packets are less late, at the cost of
+        /// processor time. Default: half of --ahead.
         #[arg(long, value_name = "TIME", value_parser = line::duration_or_none)]
         spin: Option<Dur>,
-        /// Hand the TCP segments of an aggregate to the kernel one by one, not joined (GRO).
+        /// Hand the TCP segments of an aggregate to the kernel one by one, without joining them (GRO).
         #[arg(long)]
         no_gro: bool,
         /// Write packet captures into this folder.
@@ -184,14 +184,14 @@ mod program {
         /// socket.
         #[arg(long, value_name = "PATH", requires = "tap")]
         radio: Option<PathBuf>,
-        /// With --tap: the simulator's AODV or Babel, with the scenario's keys, hosts these nodes beside routing
-        /// daemons in the others.
+        /// With --tap: route these nodes with the simulator's AODV or Babel, as configured in the scenario. The other
+        /// nodes run routing daemons.
         #[arg(long, value_name = "NODE", value_delimiter = ',', requires = "tap")]
         hosted: Vec<String>,
-        /// Print the report as JSON when it ends.
+        /// Print the report as JSON at the end.
         #[arg(long)]
         json: bool,
-        /// When the nodes are there, write what `list` knows of them to this descriptor as a line of JSON.
+        /// When the nodes are ready, write what `list` shows of them to this descriptor as a line of JSON.
         #[arg(long, value_name = "FD", hide = true)]
         ready: Option<i32>,
         /// Show no table during the run.

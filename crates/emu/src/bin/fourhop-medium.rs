@@ -12,7 +12,7 @@ mod program {
     use std::path::PathBuf;
     use std::process::ExitCode;
 
-    /// The air for the kernel's own Wi-Fi: radios of mac80211_hwsim share channels as a scenario's nodes do.
+    /// The air for the kernel's own Wi-Fi: radios of mac80211_hwsim share channels like the nodes of a scenario.
     #[derive(Parser)]
     #[command(name = "fourhop-medium", version)]
     struct Line {
@@ -36,7 +36,7 @@ mod program {
         /// Change a key of the scenario.
         #[arg(long = "set", value_name = "KEY=VALUE")]
         set: Vec<String>,
-        /// Make this radio of the kernel this node, such as 02:00:00:00:03:00=n1; may be repeated. Otherwise the first
+        /// Assign a radio of the kernel to a node, such as 02:00:00:00:03:00=n1; may be repeated. By default, the first
         /// radio of hwsim is the first node, and so on.
         #[arg(long = "map", value_name = "ADDRESS=NODE", value_parser = radio)]
         radios: Vec<(hwsim::Address, String)>,
@@ -49,7 +49,7 @@ mod program {
         /// Sleep at least this long, such as 50us. Longer sleeps take less processor time, but delay frames more.
         #[arg(long, value_name = "TIME", value_parser = line::duration, default_value = "100us")]
         tick: Dur,
-        /// Name of the medium, by which `fourhop change --emulation` knows it among others.
+        /// Name of the medium, for `fourhop change --emulation` if there are several.
         #[arg(long)]
         name: Option<String>,
         /// Write packet captures into this folder, with a subfolder per channel.
@@ -58,13 +58,13 @@ mod program {
         /// Serve metrics for Prometheus on this address, such as 127.0.0.1:9464.
         #[arg(long, value_name = "ADDRESS:PORT")]
         metrics: Option<SocketAddr>,
-        /// Print the report as JSON when it ends.
+        /// Print the report as JSON at the end.
         #[arg(long)]
         json: bool,
     }
 
     fn radio(text: &str) -> Result<(hwsim::Address, String), String> {
-        let refused = || format!("found {text:?}, allowed: a radio and a node, as \"02:00:00:00:03:00=n1\"");
+        let refused = || format!("found {text:?}, allowed: a radio and a node, such as \"02:00:00:00:03:00=n1\"");
         let (address, node) = text.split_once('=').ok_or_else(refused)?;
         Ok((radios::parse(address)?, node.to_owned()))
     }

@@ -252,7 +252,7 @@ fn given(radios: &[(Address, String)], members: &[Member]) -> Result<BTreeMap<Ad
     for (address, name) in radios {
         let found = find(members, name).filter(|member| member.node.wired_number().is_none());
         let missing = || {
-            let allowed = format!("nodes with radios, as \"{}\"", members[0].name);
+            let allowed = format!("nodes with radios, such as \"{}\"", members[0].name);
             EmulationError::Unsuited(format!("--map: found {name:?}, allowed: {allowed}"))
         };
         let node = found.ok_or_else(missing)?.node;

@@ -18,7 +18,7 @@ mod program {
     use std::path::PathBuf;
     use std::process::ExitCode;
 
-    /// Paces TCP into a multihop wireless network: run it on the router between mesh and Internet.
+    /// Paces TCP into a multihop wireless network. Run it on the router between mesh and Internet.
     #[derive(Parser)]
     #[command(name = "fourhop-gateway", version)]
     struct Line {
@@ -28,7 +28,7 @@ mod program {
 
     #[derive(Subcommand)]
     enum Action {
-        /// Pace until a signal stops the service; SIGHUP reads the file again.
+        /// Pace flows until a signal stops the service; SIGHUP reloads the file.
         Run(RunLine),
         /// Find the mesh, its routing and the rate of its links, and write the configuration.
         Setup(SetupLine),
@@ -38,7 +38,7 @@ mod program {
         Top(TopLine),
         /// Show the state once; exit with 1 if the gateway is not working.
         Status(StatusLine),
-        /// Remove rules that a killed process left; refused while one runs.
+        /// Remove rules that a killed gateway left behind; refused while a gateway is running.
         Clean,
         /// Let packets pass when the process that started this one stands still.
         #[command(hide = true)]
@@ -83,7 +83,7 @@ mod program {
     struct RunLine {
         #[command(flatten)]
         file: FileLine,
-        /// Measure everything, but delay and change no packet.
+        /// Measure everything, but do not delay or change packets.
         #[arg(long)]
         dry_run: bool,
         /// Print the rules and exit. If you write your own rules, set `manage = false` in [rules].
@@ -107,7 +107,7 @@ mod program {
         /// Socket of the service.
         #[arg(long, value_name = "PATH", default_value = SOCKET)]
         socket: PathBuf,
-        /// As JSON.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     }

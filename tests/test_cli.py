@@ -325,7 +325,7 @@ def test_a_random_network_that_cannot_be_connected(fourhop: Command, tmp_path: P
         'redraws = 20\n[traffic]\ntransport = "newreno"\npairs = 1\n',
         encoding="utf-8",
     )
-    assert "disconnected after 20 draws" in refused(fourhop("run", path))
+    assert "not connected after 20 draws" in refused(fourhop("run", path))
 
 
 def test_a_file_that_is_not_there(fourhop: Command, tmp_path: Path) -> None:

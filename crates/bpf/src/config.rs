@@ -324,7 +324,7 @@ mod tests {
         }
         assert!(parse("").unwrap_err().contains("destination: missing, allowed: at least one"));
         let error = Config::read(Path::new("/nonexistent.toml")).unwrap_err().to_string();
-        assert!(error.starts_with("/nonexistent.toml: found no file to read: No such file"), "{error}");
+        assert!(error.starts_with("/nonexistent.toml: found a file that cannot be read: No such file"), "{error}");
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub fn members(scenario: &Scenario, setup: &Setup) -> Result<Vec<Member>, Emulat
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
         None => Ok(with_system_names(&listed)),
         Some(pair) => {
-            let two = format!("{}: two nodes are called {:?}; each needs a name of its own", scenario.file, pair[0]);
+            let two = format!("{}: two nodes are called {:?}; give each a unique name", scenario.file, pair[0]);
             Err(EmulationError::Unsuited(two))
         }
     }
@@ -172,6 +172,6 @@ mod tests {
     #[test]
     fn a_name_for_two_nodes_is_refused() {
         let error = named(&format!("{GATEWAY}[[nodes]]\nnode = 0\nname = 'server'\n")).unwrap_err();
-        assert_eq!(error.to_string(), "x.toml: two nodes are called \"server\"; each needs a name of its own");
+        assert_eq!(error.to_string(), "x.toml: two nodes are called \"server\"; give each a unique name");
     }
 }

@@ -408,7 +408,7 @@ mod tests {
                 "[mesh]\ndevices = []\nrate = '2Mbps'",
                 "text:2:11: mesh.devices: found an empty list, allowed: a list of at least 1",
             ),
-            ("[mesh]\ndevices = ['a b']\nrate = '2Mbps'", "the name of a network device|one of them is \"a b\""),
+            ("[mesh]\ndevices = ['a b']\nrate = '2Mbps'", "the name of a network device|one item is \"a b\""),
             ("[mesh]\ndevices = ['a']\nrate = '2'", "text:3:8: mesh.rate|allowed: a rate"),
             ("[mesh]\ndevices = ['a']", "mesh.rate: missing, allowed: a rate"),
             (

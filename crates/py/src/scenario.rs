@@ -125,7 +125,7 @@ pub fn survey(py: Python<'_>, scenario_json: &str, seed: u64) -> PyResult<String
 #[pyfunction]
 pub fn quantity(text: &str) -> PyResult<(&'static str, &str, &'static str, f64)> {
     let found = QUANTITIES.into_iter().find_map(|kind| Some((kind, kind.parse(text).ok()?)));
-    let (kind, value) = found.ok_or_else(|| PyValueError::new_err(format!("{text:?} is no number with a unit")))?;
+    let (kind, value) = found.ok_or_else(|| PyValueError::new_err(format!("{text:?} is not a number with a unit")))?;
     let text = text.trim();
     // Of "ms" and "s", the longer one: no number ends in a letter.
     let units = kind.units().iter().filter_map(|&(unit, _)| Some((unit, text.strip_suffix(unit)?.trim_end())));

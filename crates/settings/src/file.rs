@@ -114,7 +114,8 @@ pub fn read<T>(
         Ok(text) => parse(&text, &name, tables, build),
         Err(error) => {
             let at = tree::Origin { file: name.into(), line_column: None };
-            Err(Invalid { problems: vec![at.problem("", format!("no file to read: {error}"), "a file in TOML")] })
+            let found = format!("a file that cannot be read: {error}");
+            Err(Invalid { problems: vec![at.problem("", found, "a file in TOML")] })
         }
     }
 }

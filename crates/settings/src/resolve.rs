@@ -275,14 +275,14 @@ fn read(kind: &Kind, selector: Option<&str>, node: &Node) -> Result<Value, Optio
             let nodes = items.iter().map(|item| match &item.data {
                 Data::Int(n) if *n >= 0 => Ok(Value::Int(*n as u64)),
                 Data::Text(s) if ["first", "last", "random"].contains(&s.as_str()) => Ok(Value::Text(s.clone())),
-                _ => Err(Some(format!("one of them is {}", item.describe()))),
+                _ => Err(Some(format!("one item is {}", item.describe()))),
             });
             nodes.collect::<Result<_, _>>().map(Value::List)
         }
         (Kind::Names(least), Data::List(items)) if items.len() >= *least => {
             let names = items.iter().map(|item| match &item.data {
                 Data::Text(s) if !s.trim().is_empty() => Ok(Value::Text(s.clone())),
-                _ => Err(Some(format!("one of them is {}", item.describe()))),
+                _ => Err(Some(format!("one item is {}", item.describe()))),
             });
             names.collect::<Result<_, _>>().map(Value::List)
         }
@@ -304,11 +304,7 @@ fn read(kind: &Kind, selector: Option<&str>, node: &Node) -> Result<Value, Optio
         (Kind::List(kind, least), Data::List(items)) if items.len() >= *least => {
             let values = items.iter().map(|item| {
                 read(kind, selector, item).map_err(|hint| {
-                    Some(format!(
-                        "one of them is {}{}",
-                        item.describe(),
-                        hint.map_or(String::new(), |h| format!(": {h}"))
-                    ))
+                    Some(format!("one item is {}{}", item.describe(), hint.map_or(String::new(), |h| format!(": {h}"))))
                 })
             });
             values.collect::<Result<_, _>>().map(Value::List)
@@ -370,12 +366,12 @@ fn place(node: &Node) -> Result<Value, Option<String>> {
 }
 
 fn waypoint(node: &Node) -> Result<Value, Option<String>> {
-    let Data::List(parts) = &node.data else { return Err(Some(format!("one of them is {}", node.describe()))) };
+    let Data::List(parts) = &node.data else { return Err(Some(format!("one waypoint is {}", node.describe()))) };
     if !(4..=5).contains(&parts.len()) {
-        return Err(Some(format!("one of them has {} items", parts.len())));
+        return Err(Some(format!("one waypoint has {} items", parts.len())));
     }
     let part = |i: usize, allowed: &str, value: Result<Value, Option<String>>| {
-        value.map_err(|_| Some(format!("item {} of one is {}, not {allowed}", i + 1, parts[i].describe())))
+        value.map_err(|_| Some(format!("item {} of one waypoint is {}, not {allowed}", i + 1, parts[i].describe())))
     };
     let when = |unit: Unit, from: &str, to: &str| quantity(unit, &parts[1].data, from, to);
     let length = |i: usize| {

@@ -31,7 +31,7 @@ impl PacedUdp {
                 column: None,
                 key: "flows".into(),
                 found: format!("no flow {}", self.flow),
-                allowed: format!("a flow below {count}, as there are so many"),
+                allowed: format!("a number below {count}, the number of flows"),
                 hint: None,
             };
             return Err(ScenarioError { problems: vec![problem] });

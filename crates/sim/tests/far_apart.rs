@@ -45,7 +45,7 @@ fn a_grid_of_100_km_is_refused() {
          the nearest and the farthest receiver of a frame, as far as light travels during the shortest frame, an ACK \
          at 1 \
          Mbit/s of \
-         304 us (a smaller network, less reach or slower frames)"
+         304 us (a smaller network, a shorter range or slower frames)"
     );
 }
 

@@ -22,7 +22,7 @@ pub fn read(text: &str) -> Result<Tracks, FileError> {
         while let Some(time) = rest.next() {
             let at = instant(time.number("a time in seconds", true)?);
             if waypoints.last().is_some_and(|before| at < before.at) {
-                return Err(time.error("a time no earlier than the one before it"));
+                return Err(time.error("a time no earlier than the previous one"));
             }
             let mut coordinate = |name| rest.next().unwrap_or(end).number(name, false);
             let place = (coordinate("x in metres")?, coordinate("y in metres")?);
@@ -34,7 +34,8 @@ pub fn read(text: &str) -> Result<Tracks, FileError> {
     }
     if tracks.starts.len() < 2 {
         let found = format!("{} nodes", tracks.starts.len());
-        return Err(FileError { line: last, column: 1, found, allowed: "a line for each of 2 nodes or more".into() });
+        let allowed = "one line per node, for at least 2 nodes".into();
+        return Err(FileError { line: last, column: 1, found, allowed });
     }
     Ok(tracks)
 }

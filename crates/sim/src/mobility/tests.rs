@@ -251,8 +251,8 @@ fn errors_name_line_and_token() {
         ),
         (ns2(""), "found 0 nodes, allowed: at least 2 nodes"),
         (bonnmotion("0 1 2\n0 1"), "line 2, column 4: found the end of the line, allowed: y in metres"),
-        (bonnmotion("5 1 2 4 1 2"), "line 1, column 7: found \"4\", allowed: a time no earlier than the one before it"),
-        (bonnmotion("0 1 2"), "found 1 nodes, allowed: a line for each of 2 nodes or more"),
+        (bonnmotion("5 1 2 4 1 2"), "line 1, column 7: found \"4\", allowed: a time no earlier than the previous one"),
+        (bonnmotion("0 1 2"), "found 1 nodes, allowed: one line per node, for at least 2 nodes"),
         (bonnmotion("0 x 2"), "line 1, column 3: found \"x\", allowed: x in metres, a number"),
     ];
     for (error, expected) in cases {

@@ -180,7 +180,7 @@ impl Builder {
         };
         if scenario.radio.phy.format().is_some() {
             // Both measure individual frames.
-            let with = "with a `radio.phy` whose frames are aggregates";
+            let with = "with a `radio.phy` that aggregates frames";
             if scenario.c3tcp.enabled {
                 self.problems.push(c3tcp_resolved.problem("enabled", "true", format!("false {with}")));
             }
@@ -243,7 +243,7 @@ impl Builder {
             }
         }
         if routing.protocol == RoutingProtocol::Babel && routing.metric == RouteMetric::Ett {
-            let allowed = "\"etx\" or \"hops\" for \"babel\", whose Hellos tell no rates";
+            let allowed = "\"etx\" or \"hops\" for \"babel\", whose Hellos carry no rates";
             self.problems.push(resolved.problem("metric", resolved.show("metric"), allowed));
         }
         Some(routing)
@@ -370,11 +370,7 @@ impl Builder {
         }
         let (resolved, keys) = self.section::<GatewayKeys>()?;
         if keys.kind == GatewayKind::FairShare && keys.capacity.is_none() {
-            self.problems.push(resolved.problem(
-                "capacity",
-                "none",
-                "a rate such as 1Mbps, as `kind` is \"fair-share\"",
-            ));
+            self.problems.push(resolved.problem("capacity", "none", "a rate such as 1Mbps for `kind` \"fair-share\""));
             return None;
         }
         Some(Some(keys))
@@ -419,7 +415,7 @@ fn topology(keys: &TopologyKeys) -> Result<Topology, (&'static str, String)> {
         TopologyKind::Grid => {
             let (columns, rows) = (keys.columns.expect(given), keys.rows.expect(given));
             if columns * rows < 2 {
-                return Err(("columns", "more than one node in all".to_owned()));
+                return Err(("columns", "more than one node in total".to_owned()));
             }
             Topology::Grid { columns, rows, spacing: spacing() }
         }
@@ -436,7 +432,7 @@ fn topology(keys: &TopologyKeys) -> Result<Topology, (&'static str, String)> {
             // Bound on the distance of a node from the origin.
             let far = places.iter().position(|place| place.0.abs() > 1e6 || place.1.abs() > 1e6);
             if let Some(number) = far {
-                let allowed = format!("places within 1000 km of the first, which number {number} is not");
+                let allowed = format!("positions within 1000 km of the first; number {number} is farther away");
                 return Err(("coordinates", allowed));
             }
             Topology::Positions(places)

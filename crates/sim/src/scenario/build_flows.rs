@@ -34,8 +34,8 @@ impl Builder {
         let natural = topology.natural_pairs().len() as u32;
         let nodes = u64::from(topology.nodes());
         let (most, why) = match natural {
-            0 => (nodes * (nodes - 1), "as many as there are pairs of nodes"),
-            n => (u64::from(n), "as many as the topology has natural pairs"),
+            0 => (nodes * (nodes - 1), "the number of pairs of nodes"),
+            n => (u64::from(n), "the number of natural pairs of the topology"),
         };
         let pairs = match keys.pairs {
             None if natural == 0 => {
@@ -54,7 +54,7 @@ impl Builder {
         let last = traffic.start + keys.stagger.saturating_mul(u64::from(pairs - 1));
         if duration.is_some_and(|d| last >= Time::ZERO + d) && traffic.start < Time::ZERO + duration? {
             let allowed = format!(
-                "less, so that flow {pairs} starts before the end of the run at {}",
+                "a shorter time, so that flow {pairs} starts before the end of the run at {}",
                 Unit::Time.format(duration?.as_nanos() as f64)
             );
             self.problems.push(resolved.problem("stagger", resolved.show("stagger"), allowed));
@@ -91,8 +91,8 @@ impl Builder {
                 continue;
             };
             if let Some(other) = names.get(&flow.name) {
-                let found = format!("{:?}, the name of a flow of {other}", flow.name);
-                self.problems.push(resolved.problem("name", found, "a name of its own"));
+                let found = format!("{:?}, which is already the name of a flow of {other}", flow.name);
+                self.problems.push(resolved.problem("name", found, "a unique name"));
             }
             names.entry(flow.name.clone()).or_insert(path);
             flows.push(flow);
@@ -136,7 +136,7 @@ impl Builder {
         let to = self.node(&resolved, "to", &keys.to, topology, wired.as_ref());
         let (from, to) = (from?, to?);
         if from == to && from != Endpoint::Random {
-            let found = format!("{}, where the flow begins", resolved.show("to"));
+            let found = format!("{}, the sender of the flow", resolved.show("to"));
             self.problems.push(resolved.problem("to", found, "another node"));
         }
         let traffic = traffic_of(&resolved, start, window);
@@ -145,7 +145,7 @@ impl Builder {
                 && matches!(end, Endpoint::Node(node) if node.wired_number().is_some())
             {
                 let found = format!("{}, a node without a radio, over {:?}", resolved.show(key), own.name());
-                let allowed = "a node of the topology: nodes behind gateways tell no delays";
+                let allowed = "a node of the topology: nodes behind gateways report no delays";
                 self.problems.push(resolved.problem(key, found, allowed));
             }
         }
@@ -173,18 +173,18 @@ impl Builder {
         let transport: String = Field::from_value(resolved.values.get("transport"));
         let is_transfer = matches!(app, AppKind::Bulk | AppKind::Transfer);
         let (fits, allowed) = match FlowTransport::find(&transport).expect("INVARIANT: transports are checked") {
-            FlowTransport::Udp => (app == AppKind::Cbr, "\"cbr\", which is what goes over \"udp\"".to_owned()),
-            FlowTransport::Ping => (app == AppKind::Ping, "\"ping\", which is what goes over \"ping\"".to_owned()),
+            FlowTransport::Udp => (app == AppKind::Cbr, "\"cbr\", the application over \"udp\"".to_owned()),
+            FlowTransport::Ping => (app == AppKind::Ping, "\"ping\", the application over \"ping\"".to_owned()),
             FlowTransport::Own(own) => {
                 if Option::<u32>::from_value(resolved.values.get("window")).is_some() {
                     let allowed = format!("nothing: {:?} sends at a rate and has no window", own.name());
                     self.problems.push(resolved.problem("window", resolved.show("window"), allowed));
                 }
-                (is_transfer, format!("\"bulk\" or \"transfer\", which are what goes over {:?}", own.name()))
+                (is_transfer, format!("\"bulk\" or \"transfer\", the applications over {:?}", own.name()))
             }
             FlowTransport::Tcp(_) => (
                 is_transfer || matches!(app, AppKind::Stream | AppKind::Files),
-                "\"bulk\", \"transfer\", \"stream\" or \"files\", which go over TCP".to_owned(),
+                "\"bulk\", \"transfer\", \"stream\" or \"files\", the applications over TCP".to_owned(),
             ),
         };
         if !fits {

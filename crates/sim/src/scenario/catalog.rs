@@ -37,7 +37,7 @@ pub struct Catalog {
 
 /// Prefixes of `[edca]` keys and counters, with the DSCPs that Linux maps to each category.
 const CATEGORIES: &[(&str, &str)] = &[
-    ("vo", "voice, with `mac.edca`: DSCP 48 to 63, among them routing"),
+    ("vo", "voice, with `mac.edca`: DSCP 48 to 63, including routing"),
     ("vi", "video: 32 to 47"),
     ("be", "best effort: 0 to 7 and 24 to 31"),
     ("bk", "background: 8 to 23"),
@@ -51,7 +51,7 @@ pub fn catalog() -> Catalog {
     let mut transports: Vec<_> =
         Transport::ALL.iter().map(|t| CatalogEntry { name: t.name, summary: t.summary }).collect();
     transports.extend(OwnTransport::ALL.iter().map(|t| CatalogEntry { name: t.name(), summary: t.summary() }));
-    transports.push(CatalogEntry { name: "udp", summary: "datagrams without any control" });
+    transports.push(CatalogEntry { name: "udp", summary: "datagrams without congestion control" });
     transports.push(CatalogEntry { name: "ping", summary: "ICMP echo requests and replies" });
     Catalog {
         profiles: entries(Profile::CHOICES),

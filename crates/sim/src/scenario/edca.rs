@@ -28,13 +28,13 @@ impl Builder {
         }
         for (key, on) in [("red", link.red), ("nred", link.nred)] {
             if on {
-                let allowed = "false with `mac.edca`: it looks at one queue, and there are four";
+                let allowed = "false with `mac.edca`: it works on one queue, but there are four";
                 self.problems.push(given.problem(key, "true", allowed));
             }
         }
         if let Some(name) = scenario.metered() {
             let allowed =
-                "another transport with `mac.edca`: this one measures the time in one queue, and there are four";
+                "another transport with `mac.edca`: this one measures the time in one queue, but there are four";
             self.problems.push(self.root.at.problem("transport", format!("{name:?}"), allowed));
         }
         if !scenario.without_mcs().is_empty() {

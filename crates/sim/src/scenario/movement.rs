@@ -130,7 +130,7 @@ fn ways(items: &[Value], topology: &Topology) -> Result<Vec<Vec<Waypoint>>, (Str
                 let at = Time::ZERO + Dur::from_value(Some(time));
                 if let Some(before) = before.filter(|before| at < before.at) {
                     let earliest = Unit::Time.format(before.at.as_nanos() as f64);
-                    return refuse(format!("{earliest:?} or later, when the node has done what stands before"));
+                    return refuse(format!("{earliest:?} or later, when the node has completed the previous waypoint"));
                 }
                 at
             }
@@ -140,7 +140,7 @@ fn ways(items: &[Value], topology: &Topology) -> Result<Vec<Vec<Waypoint>>, (Str
             way.push(Waypoint { at: at + Dur::from_value(Some(stay)), place });
         }
         if way.last().is_some_and(|last| last.at > LAST) {
-            return refuse("one that ends within \"1000000s\"".into());
+            return refuse("a waypoint that ends within \"1000000s\"".into());
         }
     }
     Ok(ways)

@@ -70,8 +70,8 @@ impl Scenario {
             let range = self.range_m();
             self.refused(
                 "topology",
-                format!("a random network disconnected after {} draws (seed {seed})", gone.draws),
-                format!("one in which hops of at most {range:.0} m lead from each node to every other"),
+                format!("a random network that is not connected after {} draws (seed {seed})", gone.draws),
+                format!("a network in which every node reaches every other over hops of at most {range:.0} m"),
                 "more `nodes`, a smaller area or more `redraws`",
             )
         })
@@ -80,7 +80,7 @@ impl Scenario {
     /// Returns the error for receivers of a frame that are too far apart.
     pub fn too_wide(&self, error: &TooWide) -> ScenarioError {
         let key = if self.movement.is_some() { "mobility" } else { "topology" };
-        self.refused(key, error.found(), error.allowed(), "a smaller network, less reach or slower frames")
+        self.refused(key, error.found(), error.allowed(), "a smaller network, a shorter range or slower frames")
     }
 
     /// Returns the error for a network that cannot be built.
@@ -143,8 +143,8 @@ impl Scenario {
         let ends_at_gateways = |flow: &&NetworkFlow| [flow.src, flow.dst].iter().all(|end| gateways.contains(end));
         let cut_off = flows.iter().filter(ends_at_gateways).find(|flow| flow.hops.is_none());
         if let Some(NetworkFlow { name, src, dst, .. }) = cut_off.filter(|_| self.movement.is_none()) {
-            let found = format!("{name} from gateway {src} to gateway {dst}, which no radio links join");
-            let allowed = "gateways with a path of radio links between them: wires alone are not the mesh";
+            let found = format!("{name} from gateway {src} to gateway {dst}, which no radio links connect");
+            let allowed = "gateways with a path of radio links between them: wires are not part of the mesh";
             return Err(self.refused("flows", found, allowed.to_owned(), "`from` or `to` a host on the wired side"));
         }
         Ok(Network { positions, gateways, flows })

@@ -149,7 +149,7 @@ fn place(node: &mut Node, path: &str, steps: &[Step<'_>], value: Node) -> Result
         (Step::Index(i), Data::List(items)) if *i < items.len() => place(&mut items[*i], path, rest, value),
         (Step::Index(i), Data::List(items)) => {
             let allowed = match items.len() {
-                0 => "no number: the list is empty".to_owned(),
+                0 => "nothing: the list is empty".to_owned(),
                 n => format!("a number from 0 to {}", n - 1),
             };
             Err(Box::new(at.problem(path, format!("[{i}]"), allowed)))

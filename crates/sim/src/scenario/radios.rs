@@ -22,8 +22,8 @@ impl Builder {
                 }
                 let own: &mut Vec<_> = &mut channels[number as usize];
                 if own.contains(&keys.channel) {
-                    let found = format!("node {number}, which has a radio on channel {} already", keys.channel);
-                    self.problems.push(resolved.problem("nodes", found, "each node once for a channel"));
+                    let found = format!("node {number}, which already has a radio on channel {}", keys.channel);
+                    self.problems.push(resolved.problem("nodes", found, "each node only once per channel"));
                 }
                 own.push(keys.channel);
             }

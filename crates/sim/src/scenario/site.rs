@@ -116,14 +116,14 @@ impl Builder {
                 if let Some(earlier) = described.insert(number, &resolved.path)
                     && known
                 {
-                    let found = format!("{number}, which is described by {earlier} already");
+                    let found = format!("{number}, which {earlier} already describes");
                     self.problems.push(resolved.problem("node", found, "each node once"));
                 }
             }
             if let Some(name) = &keys.name
                 && let Some(found) = bad_name(name, keys, !names.insert(name))
             {
-                let allowed = "a name of its own for one node: up to 64 characters, no comma, but not n and a number";
+                let allowed = "a unique name for one node: up to 64 characters without a comma, and not n and a number";
                 self.problems.push(resolved.problem("name", found, allowed));
             }
             if let Some(phy) = keys.phy
@@ -141,7 +141,7 @@ impl Builder {
                 self.problems.push(resolved.problem("phy", resolved.show("phy"), allowed));
             }
             if !on_ground && keys.antenna_height.is_some() {
-                let allowed = "nothing, or `radio.path_loss` \"two-ray\": no other law looks at heights";
+                let allowed = "nothing, or `radio.path_loss` \"two-ray\": no other model uses heights";
                 self.problems.push(resolved.problem("antenna_height", resolved.show("antenna_height"), allowed));
             }
         }
@@ -156,17 +156,17 @@ impl Builder {
                 & self.known(resolved, "via", via, topology);
             if known && (to == node || via == node) {
                 let key = if to == node { "to" } else { "via" };
-                self.problems.push(resolved.problem(key, node.to_string(), "another node than `node`"));
+                self.problems.push(resolved.problem(key, node.to_string(), "a node other than `node`"));
             } else if known && let Some((earlier, _)) = table.insert((node, to), (&resolved.path, via)) {
-                let found = format!("{to}, and {earlier} has the route from {node} to it already");
-                self.problems.push(resolved.problem("to", found, "each route once"));
+                let found = format!("{to}, to which {earlier} already gives a route from {node}");
+                self.problems.push(resolved.problem("to", found, "each route only once"));
             }
         }
         for &(ref resolved, RouteKeys { node, to, .. }) in routes {
             let next = |at: &u32| table.get(&(*at, to)).map(|&(_, via)| via);
             let mut met = BTreeSet::from([node]);
             if core::iter::successors(next(&node), next).any(|at| !met.insert(at)) {
-                let found = format!("{to}, to which the given routes lead in a circle");
+                let found = format!("{to}, to which the given routes form a loop");
                 return self.problems.push(resolved.problem("to", found, "routes that end there"));
             }
         }
@@ -181,28 +181,28 @@ impl Builder {
     ) {
         let mut measured = BTreeMap::new();
         if losses.is_empty() && radio.1.unmeasured != Unmeasured::PathLoss {
-            let allowed = "\"path-loss\", or [[losses]] of links that were measured";
+            let allowed = "\"path-loss\", or [[losses]] with measured links";
             self.problems.push(radio.0.problem("unmeasured", radio.0.show("unmeasured"), allowed));
         }
         for (resolved, keys) in losses {
             let (from, to) = (keys.from, keys.to);
             let Some(what) = self.quality(resolved, keys, &radio.1) else { continue };
             if moving {
-                let allowed = "nothing, or `mobility.model` \"fixed\": a loss is measured between two places";
+                let allowed = "nothing, or `mobility.model` \"fixed\": a loss is measured between two positions";
                 self.problems.push(resolved.problem(what, resolved.show(what), allowed));
             }
             let known = self.known(resolved, "from", from, topology) & self.known(resolved, "to", to, topology);
             if from == to {
-                self.problems.push(resolved.problem("to", to.to_string(), "another node than `from`"));
+                self.problems.push(resolved.problem("to", to.to_string(), "a node other than `from`"));
                 continue;
             }
             for (from, to) in directions(keys) {
                 if let Some(earlier) = measured.insert((from, to), &resolved.path)
                     && known
                 {
-                    let found = format!("{to}, and {earlier} has the loss from {from} to it already");
-                    let mut problem = resolved.problem("to", found, "each direction between two nodes once");
-                    problem.hint = Some("`both_ways = false` gives one direction alone".to_owned());
+                    let found = format!("{to}, to which {earlier} already gives the loss from {from}");
+                    let mut problem = resolved.problem("to", found, "each direction between two nodes only once");
+                    problem.hint = Some("`both_ways = false` limits an entry to one direction".to_owned());
                     self.problems.push(problem);
                     break;
                 }
@@ -231,22 +231,18 @@ impl Builder {
         let by_errors = share || keys.rate.is_some();
         let shown = || resolved.show(what);
         if what != "loss" && radio.model != RadioModel::Sinr {
-            let allowed = "`loss`, or `radio.model` \"sinr\": the other has no noise";
+            let allowed = "`loss`, or `radio.model` \"sinr\": \"threshold\" has no noise";
             self.problems.push(resolved.problem(what, shown(), allowed));
         } else if by_errors && radio.errors != Some(Errors::ByRate) {
-            let allowed = "`loss` or `snr`, or `radio.errors` \"by-rate\": a ratio lets all frames pass or none";
+            let allowed = "`loss` or `snr`, or `radio.errors` \"by-rate\": with \"ratio\", all frames arrive or none";
             self.problems.push(resolved.problem(what, shown(), allowed));
         }
         if what == "etx" && !keys.both_ways {
-            self.problems.push(resolved.problem(
-                "both_ways",
-                "false",
-                "true with `etx`, which is about both directions",
-            ));
+            self.problems.push(resolved.problem("both_ways", "false", "true with `etx`, which covers both directions"));
         }
         for (key, given) in [("frame", keys.frame.is_some()), ("frame_rate", keys.frame_rate.is_some())] {
             if given && !share {
-                let allowed = "nothing, or `delivery` or `etx`, which are about frames";
+                let allowed = "nothing, unless `delivery` or `etx` is given";
                 self.problems.push(resolved.problem(key, resolved.show(key), allowed));
             }
         }
@@ -308,7 +304,7 @@ impl Builder {
             None if !routes.is_empty() => ("routes".to_owned(), "a list of tables"),
             None => return,
         };
-        let allowed = "nothing, or `routing.protocol` \"static\": other protocols find their own ways";
+        let allowed = "nothing, or `routing.protocol` \"static\": other protocols find their own routes";
         let section = self.root.entry(if key == "routes" { "routes" } else { "nodes" });
         let at = section.expect("INVARIANT: it has entries").value.at.clone();
         self.problems.push(at.problem(&key, found, allowed));

@@ -136,7 +136,7 @@ pub(super) fn side(
     for (n, name) in nodes.iter().enumerate() {
         let taken = ["first", "last", "random", "none"].contains(&name.as_str()) || name.starts_with("gateway");
         if taken || nodes[..n].contains(name) {
-            let why = if taken { "a word of its own" } else { "another node's name" };
+            let why = if taken { "a reserved word" } else { "another node's name" };
             let allowed = "different names, none of them \"first\", \"last\", \"random\" or \"gateway...\"";
             problems.push(resolved.problem("nodes", format!("{name:?}, {why}"), allowed));
         }
@@ -200,11 +200,11 @@ pub(super) fn usual_wires(side: &mut WiredSide) {
 pub(super) fn check_joined(resolved: &Resolved, side: &WiredSide, problems: &mut Vec<Problem>) {
     let cut_off = side.cut_off();
     if !cut_off.is_empty() {
-        let found = format!("no way from {} to a gateway", cut_off.join(", "));
+        let found = format!("no path from {} to a gateway", cut_off.join(", "));
         problems.push(resolved.problem(
             "nodes",
             found,
-            "nodes that [[wires]] join to a gateway, directly or through others",
+            "nodes that [[wires]] connect to a gateway, directly or through other nodes",
         ));
     }
 }

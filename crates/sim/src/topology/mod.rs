@@ -76,7 +76,7 @@ pub enum Topology {
 
 /// Error for a search that found no connected network in this number of draws until it was given up or stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("disconnected after {draws} draws")]
+#[error("not connected after {draws} draws")]
 pub struct Disconnected {
     /// Number of networks drawn.
     pub draws: u32,

@@ -69,7 +69,7 @@ fn chosen(what: &str, words: Option<&[String]>, names: &[String]) -> Result<Opti
         let number = word.parse().ok().filter(|&number: &usize| number < names.len());
         named.or(number).map(|place| place as u32).ok_or_else(|| {
             let allowed = match names.len() {
-                0 => format!("nothing, as there are no {what}"),
+                0 => format!("nothing: there are no {what}"),
                 count => format!("a name or a number from 0 to {}", count - 1),
             };
             problem(what, format!("{word:?}"), allowed, did_you_mean(word, names.iter().map(String::as_str)))

@@ -162,7 +162,7 @@ fn node_out_of_range() {
 fn flow_to_itself() {
     assert_eq!(
         message("\"last\"", "0"),
-        "chain.toml:10:6: flows[0].to: found 0, where the flow begins, allowed: another node"
+        "chain.toml:10:6: flows[0].to: found 0, the sender of the flow, allowed: another node"
     );
 }
 
@@ -181,13 +181,12 @@ fn unknown_transport() {
 fn transport_and_application_that_do_not_fit() {
     assert_eq!(
         message("transport = \"newreno\"", "transport = \"udp\"\napp = \"bulk\""),
-        "chain.toml:12:7: flows[0].app: found \"bulk\" over \"udp\", allowed: \"cbr\", which is what goes over \"udp\""
+        "chain.toml:12:7: flows[0].app: found \"bulk\" over \"udp\", allowed: \"cbr\", the application over \"udp\""
     );
     assert_eq!(
         message("transport = \"newreno\"", "transport = \"newreno\"\napp = \"ping\""),
         "chain.toml:12:7: flows[0].app: found \"ping\" over \"newreno\", allowed: \"bulk\", \"transfer\", \"stream\" \
-            or \"files\", \
-         which go over TCP"
+            or \"files\", the applications over TCP"
     );
     assert_eq!(
         message("transport = \"newreno\"", "transport = \"newreno\"\napp = \"transfer\""),
@@ -200,9 +199,8 @@ fn what_does_not_go_over_atp() {
     let atp = |keys: &str| format!("transport = \"atp\"\n{keys}");
     assert_eq!(
         message("transport = \"newreno\"", &atp("app = \"files\"\nmean_pause = \"1s\"")),
-        "chain.toml:12:7: flows[0].app: found \"files\" over \"atp\", allowed: \"bulk\" or \"transfer\", which are \
-            what \
-         goes over \"atp\""
+        "chain.toml:12:7: flows[0].app: found \"files\" over \"atp\", allowed: \"bulk\" or \"transfer\", the \
+            applications over \"atp\""
     );
     assert_eq!(
         message("transport = \"newreno\"", &atp("window = 8")),
@@ -212,8 +210,8 @@ fn what_does_not_go_over_atp() {
     let error = load(&format!("{CHAIN}\n{wired}\n")).expect_err("should be refused").to_string();
     assert!(
         error.contains(
-            "flows[1].to: found \"host\", a node without a radio, over \"atp\", allowed: a node of the topology: nodes \
-             behind gateways tell no delays"
+            "flows[1].to: found \"host\", a node without a radio, over \"atp\", allowed: a node of the topology: \
+                nodes behind gateways report no delays"
         ),
         "{error}"
     );
@@ -228,8 +226,9 @@ fn disconnected_random_topology() {
     let random = "kind = \"random\"\nnodes = 10\nwidth = \"50km\"\nheight = \"50km\"\nredraws = 20";
     assert_eq!(
         message("kind = \"chain\"\nhops = 4", random),
-        "chain.toml:5:8: topology: found a random network disconnected after 20 draws (seed 1), allowed: one in which \
-         hops of at most 250 m lead from each node to every other (more `nodes`, a smaller area or more `redraws`)"
+        "chain.toml:5:8: topology: found a random network that is not connected after 20 draws (seed 1), allowed: a \
+            network in which every node reaches every other over hops of at most 250 m (more `nodes`, a smaller area \
+            or more `redraws`)"
     );
 }
 
@@ -298,7 +297,7 @@ fn values_that_contradict_each_other() {
     );
     assert_eq!(
         edca("link.red = true"),
-        "chain.toml:5:12: link.red: found true, allowed: false with `mac.edca`: it looks at one queue, and there are \
+        "chain.toml:5:12: link.red: found true, allowed: false with `mac.edca`: it works on one queue, but there are \
             four"
     );
     assert!(edca("radio = { phy = \"ht\", model = \"sinr\" }\nnodes = [{ node = 1, phy = \"ofdm\" }]").ends_with(
@@ -366,7 +365,7 @@ fn values_that_contradict_each_other() {
     );
     assert_eq!(
         ht("c3tcp.enabled = true"),
-        "chain.toml:5:17: c3tcp.enabled: found true, allowed: false with a `radio.phy` whose frames are aggregates"
+        "chain.toml:5:17: c3tcp.enabled: found true, allowed: false with a `radio.phy` that aggregates frames"
     );
     assert_eq!(
         message("[topology]", "radio.mcs = 3\n[topology]"),
@@ -392,7 +391,8 @@ fn values_that_contradict_each_other() {
     let twice = "\"newreno\"\n[[flows]]\nname = \"flow-1\"\nfrom = 1\nto = 2\ntransport = \"udp\"\nrate = \"1kbps\"";
     assert_eq!(
         message("\"newreno\"", twice),
-        "chain.toml:13:8: flows[1].name: found \"flow-1\", the name of a flow of flows[0], allowed: a name of its own"
+        "chain.toml:13:8: flows[1].name: found \"flow-1\", which is already the name of a flow of flows[0], allowed: \
+            a unique name"
     );
 }
 
@@ -404,21 +404,21 @@ fn traffic_that_the_topology_cannot_have() {
     };
     assert_eq!(
         traffic("pairs = 2"),
-        "chain.toml:10:9: traffic.pairs: found 2, allowed: a whole number from 1 to 1, as many as the topology has \
-         natural pairs"
+        "chain.toml:10:9: traffic.pairs: found 2, allowed: a whole number from 1 to 1, the number of natural pairs of \
+            the topology"
     );
     let random = "profile = \"ns2\"\nduration = \"9s\"\ntraffic.transport = \"newreno\"\n[topology]\n\
                   kind = \"random\"\nnodes = 9\nwidth = \"300m\"\nheight = \"300m\"";
     assert_eq!(
         load(random).unwrap_err().to_string(),
-        "chain.toml:3:1: traffic.pairs: missing, allowed: a whole number from 1 to 72, as many as there are \
-         pairs of nodes"
+        "chain.toml:3:1: traffic.pairs: missing, allowed: a whole number from 1 to 72, the number of pairs of nodes"
     );
     let cross = "profile = \"ns2\"\nduration = \"9s\"\ntopology = { kind = \"cross\", hops = 4 }\n[traffic]\n\
                  transport = \"newreno\"\nstagger = \"8s\"";
     assert_eq!(
         load(cross).unwrap_err().to_string(),
-        "chain.toml:6:11: traffic.stagger: found \"8s\", allowed: less, so that flow 2 starts before the end of \
+        "chain.toml:6:11: traffic.stagger: found \"8s\", allowed: a shorter time, so that flow 2 starts before the \
+            end of \
          the run at 9s"
     );
 }

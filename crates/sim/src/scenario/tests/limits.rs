@@ -76,7 +76,7 @@ fn a_stopped_control_ends_the_search_for_a_network() {
     control.stop();
     let error =
         crate::scenario::load(Form::Toml, sparse, "sparse.toml", Overrides::NONE, &control).unwrap_err().to_string();
-    assert!(error.contains("disconnected after 0 draws"), "{error}");
+    assert!(error.contains("not connected after 0 draws"), "{error}");
     let dense = load_toml(&sparse.replace("1000km", "10m").replace("5000", "5"), "dense.toml", &[]).unwrap();
     let stopped = crate::run(&dense, 1, &crate::RunOptions::default(), &control);
     assert!(matches!(stopped, Err(crate::RunError::Stopped)));

@@ -76,7 +76,7 @@ fn what_cannot_be_is_refused() {
         (moved("[[1,'1m','0m','0m']]"), "(item 2 of one is \"1m\", not a time up to"),
         (moved("[[1,'1s','0m',3]]"), "(item 4 of one is 3, not a length"),
         (moved("[[1,'9s','0m','0m'],[1,'8s','0m','0m']]"), "allowed: \"9s\" or later"),
-        (moved("[[1,'0.001m/s','900km','0m']]"), "allowed: one that ends within \"1000000s\""),
+        (moved("[[1,'0.001m/s','900km','0m']]"), "allowed: a waypoint that ends within \"1000000s\""),
         (errors(&["mobility.model=ns2", "mobility.file=none.tcl"]), "found \"none.tcl\", which cannot be read: "),
     ];
     for (text, expected) in cases {

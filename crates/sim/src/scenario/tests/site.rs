@@ -134,8 +134,8 @@ fn what_was_not_measured_is_as_distance_says_or_no_link_or_nothing() {
     assert!(most < plain.receiver_config().rx_threshold && most > plain.receiver_config().cs_threshold);
     assert_eq!(
         problem("[radio]\nunmeasured = 'silent'\n"),
-        "chain.toml:13:14: radio.unmeasured: found \"silent\", allowed: \"path-loss\", or [[losses]] of links that \
-            were measured"
+        "chain.toml:13:14: radio.unmeasured: found \"silent\", allowed: \"path-loss\", or [[losses]] with measured \
+            links"
     );
 }
 
@@ -149,19 +149,20 @@ fn what_cannot_have_been_measured_is_refused() {
             .ends_with("losses[0].snr: found \"9dB\" besides loss, allowed: one of loss, snr, delivery, etx and rate")
     );
     assert!(problem(&format!("{link}delivery = '90%'\n")).ends_with(
-        "losses[0].delivery: found \"90%\", allowed: `loss`, or `radio.model` \"sinr\": the other has no noise"
+        "losses[0].delivery: found \"90%\", allowed: `loss`, or `radio.model` \"sinr\": \"threshold\" has no noise"
     ));
     assert!(
         said("etx = 2\nboth_ways = false\n")
-            .ends_with("losses[0].both_ways: found false, allowed: true with `etx`, which is about both directions")
+            .ends_with("losses[0].both_ways: found false, allowed: true with `etx`, which covers both directions")
     );
-    assert!(said("snr = '9dB'\nframe = '100B'\n").ends_with(
-        "losses[0].frame: found \"100B\", allowed: nothing, or `delivery` or `etx`, which are about frames"
-    ));
+    assert!(
+        said("snr = '9dB'\nframe = '100B'\n")
+            .ends_with("losses[0].frame: found \"100B\", allowed: nothing, unless `delivery` or `etx` is given")
+    );
     let rate = said("delivery = '50%'\nframe_rate = '11Mbps'\n");
     assert!(rate.contains("losses[0].frame_rate: found \"11Mbps\", allowed: \"6Mbps\" or \"9Mbps\""), "{rate}");
     let ratio = by_noise(&format!("errors = 'ratio'\n{link}etx = 2\n"));
-    assert!(problem(&ratio).ends_with("or `radio.errors` \"by-rate\": a ratio lets all frames pass or none"));
+    assert!(problem(&ratio).ends_with("or `radio.errors` \"by-rate\": with \"ratio\", all frames arrive or none"));
     // Half of the frames at 6 Mbit/s arrive at 1.7 dB or so, where a receiver that needs 4 dB is deaf.
     let deaf = by_noise(&format!("{link}delivery = '50%'\n")).replace("preamble_sinr = '0dB'", "preamble_sinr = '4dB'");
     let error = problem(&deaf);
@@ -184,7 +185,7 @@ fn names_of_nodes_change_nothing_but_what_they_are_called() {
     let alone = chain("[[nodes]]\nnode = 1\nname = 'roof'\n").unwrap();
     assert_eq!(alone.site(), None, "the network is that without");
     let refused = |rest: &str| problem(&format!("[[nodes]]\n{rest}\n"));
-    let allowed = "allowed: a name of its own for one node: up to 64 characters, no comma, but not n and a number";
+    let allowed = "allowed: a unique name for one node: up to 64 characters without a comma, and not n and a number";
     for (rest, found) in [
         ("node = 1\nname = 'n3'", "found \"n3\""),
         ("node = 1\nname = 'a,b'", "found \"a,b\""),
@@ -227,7 +228,7 @@ fn random_networks_are_drawn_until_the_links_that_walls_leave_connect_them() {
     assert!(moved > 0, "some network that hangs together in the open does not with the wall");
     assert!((1..20).all(|seed| draw(&walled, seed).flows[0].hops.is_some()));
     let error = load(&walled.replace("6dB", "200dB").replace("= 12", "= 20")).unwrap_err();
-    assert!(error.to_string().contains("a random network disconnected after 1000 draws"), "{error}");
+    assert!(error.to_string().contains("a random network that is not connected after 1000 draws"), "{error}");
 }
 
 #[test]
@@ -256,7 +257,7 @@ fn errors_of_nodes_say_what_is_allowed() {
     );
     assert_eq!(
         problem("[[nodes]]\nnode = 1\n[[nodes]]\nnode = [0, 1]\n"),
-        "chain.toml:15:8: nodes[1].node: found 1, which is described by nodes[0] already, allowed: each node once"
+        "chain.toml:15:8: nodes[1].node: found 1, which nodes[0] already describes, allowed: each node once"
     );
     assert_eq!(
         problem("[nodes]\nnode = 1\n"),
@@ -270,8 +271,7 @@ fn errors_of_nodes_say_what_is_allowed() {
     assert_eq!(
         problem("[[nodes]]\nnode = 1\nantenna_height = '9m'\n[radio]\nmodel = 'sinr'\nexponent = 2\n"),
         "chain.toml:14:18: nodes[0].antenna_height: found \"9m\", allowed: nothing, or `radio.path_loss` \"two-ray\": \
-            no other \
-         law looks at heights"
+            no other model uses heights"
     );
 }
 
@@ -283,13 +283,12 @@ fn errors_of_losses_and_walls_say_what_is_allowed() {
     );
     assert_eq!(
         problem("[[losses]]\nfrom = 3\nto = 3\nloss = '70dB'\n"),
-        "chain.toml:14:6: losses[0].to: found 3, allowed: another node than `from`"
+        "chain.toml:14:6: losses[0].to: found 3, allowed: a node other than `from`"
     );
     assert_eq!(
         problem("[[losses]]\nfrom = 0\nto = 1\nloss = '70dB'\n[[losses]]\nfrom = 1\nto = 0\nloss = '71dB'\n"),
-        "chain.toml:18:6: losses[1].to: found 0, and losses[0] has the loss from 1 to it already, allowed: each \
-            direction \
-         between two nodes once (`both_ways = false` gives one direction alone)"
+        "chain.toml:18:6: losses[1].to: found 0, to which losses[0] already gives the loss from 1, allowed: each \
+            direction between two nodes only once (`both_ways = false` limits an entry to one direction)"
     );
     assert_eq!(
         problem(
@@ -297,8 +296,7 @@ fn errors_of_losses_and_walls_say_what_is_allowed() {
              waypoints = [[1, '10s', '400m', '0m']]\n"
         ),
         "chain.toml:15:8: losses[0].loss: found \"70dB\", allowed: nothing, or `mobility.model` \"fixed\": a loss is \
-            measured \
-         between two places"
+            measured between two positions"
     );
     assert_eq!(
         problem("[[walls]]\ncorners = [['0m', '0m']]\nloss = '6dB'\n"),
@@ -347,7 +345,7 @@ fn coordinates_that_cannot_be_are_refused() {
         format!("{key} a list of 3, allowed: {allowed} (one position is 52.5163)")
     );
     let far = message("[52.5180, 13.3800]", "[42.0, 13.3800]");
-    assert!(far.ends_with("allowed: places within 1000 km of the first, which number 2 is not"), "{far}");
+    assert!(far.ends_with("allowed: positions within 1000 km of the first; number 2 is farther away"), "{far}");
 }
 
 #[test]
@@ -390,9 +388,9 @@ fn given_routes_lead_somewhere_and_belong_to_static_routing() {
     assert_round_trip(&given);
     assert_eq!(given.particular().routes[&(NodeId(0), NodeId(3))], NodeId(2));
     let circle = routes(&(route(0, 3, 1) + &route(1, 3, 0))).unwrap_err().to_string();
-    assert!(circle.contains("routes[0].to: found 3, to which the given routes lead in a circle"), "{circle}");
+    assert!(circle.contains("routes[0].to: found 3, to which the given routes form a loop"), "{circle}");
     let twice = routes(&(route(0, 3, 1) + &route(0, 3, 2))).unwrap_err().to_string();
-    assert!(twice.contains("and routes[0] has the route from 0 to it already"), "{twice}");
+    assert!(twice.contains("to which routes[0] already gives a route from 0"), "{twice}");
     for rest in [route(0, 3, 1), "[[nodes]]\nnode = 1\nforwards = false\n".to_owned()] {
         let error = chain(&format!("[routing]\nprotocol = 'aodv'\n{rest}")).unwrap_err().to_string();
         assert!(error.contains("or `routing.protocol` \"static\""), "{error}");

@@ -90,8 +90,8 @@ fn errors_say_what_is_allowed() {
     );
     assert_eq!(
         problem(&wires("[\"gateway-1\", \"R1\"]"), UP),
-        "chain.toml:8:9: wired.nodes: found no way from R2, B to a gateway, allowed: nodes that [[wires]] join to a \
-         gateway, directly or through others"
+        "chain.toml:8:9: wired.nodes: found no path from R2, B to a gateway, allowed: nodes that [[wires]] connect to \
+            a gateway, directly or through other nodes"
     );
     assert_eq!(
         problem(LINE, "from = 0\nto = \"C\""),
@@ -112,7 +112,7 @@ fn a_flow_between_gateways_that_no_radio_links_join_is_refused() {
     assert_eq!(load(&joined).unwrap().network(1).unwrap().flows[0].hops, Some(4));
     let apart = load(&joined.replace("hops = 4", "hops = 4\nspacing = \"2km\"")).unwrap();
     let error = apart.network(1).expect_err("nothing could arrive").problems[0].to_string();
-    assert!(error.contains("flow-1 from gateway 0 to gateway 4, which no radio links join"), "{error}");
+    assert!(error.contains("flow-1 from gateway 0 to gateway 4, which no radio links connect"), "{error}");
     // A flow that ends elsewhere gets a warning, like any without a path.
     let other = load(&text(&wired, "from = 0\nto = 3").replace("hops = 4", "hops = 4\nspacing = \"2km\"")).unwrap();
     assert_eq!(other.flows_without_path(1, &Control::new()).unwrap().len(), 1);

@@ -285,7 +285,7 @@ def test_an_interface_that_goes_is_a_problem_and_one_that_is_made_again_ends_it(
             finally:
                 daemon.kill()
         assert daemon.returncode == 2
-        assert "error: mesh0 was removed and is back: start the daemon again" in said
+        assert "error: mesh0 was removed and is back: restart the daemon" in said
     finally:
         inside(f"netns delete {space}")
 

@@ -321,8 +321,8 @@ def test_check_prints_problems(border: Border) -> None:
     border.run("host", "sysctl", "-qw", "net.ipv4.ip_forward=0")
     refused = border.run("host", PROGRAM, "check", "--config", border.file())
     assert refused.returncode == 1
-    assert "ERROR: device mesh0 is not there" in refused.stdout
-    assert "ERROR: net.ipv4.ip_forward is off: sysctl -w net.ipv4.ip_forward=1 lets packets cross" in refused.stdout
+    assert "ERROR: device mesh0 does not exist" in refused.stdout
+    assert "ERROR: net.ipv4.ip_forward is off: sysctl -w net.ipv4.ip_forward=1 enables forwarding" in refused.stdout
     absent = border.run("host", PROGRAM, "run", "--config", border.file())
     assert absent.returncode == 2
     assert 'mesh.devices: found "mesh0", allowed: a device of this machine' in absent.stderr

@@ -123,7 +123,7 @@ def test_it_is_not_called_healthy_while_nothing_comes_to_its_queue(border: Borde
     border.gateway()
     assert border.status()["state"] == "idle"
     shown = program("status", "--socket", border.socket).stdout
-    assert "the queue has had no packet" in shown
+    assert "no packet has reached the queue" in shown
     assert "healthy" not in shown
 
 

@@ -363,7 +363,7 @@ def test_pinned_it_outlives_its_program_and_is_unloaded_under_a_connection(emula
     with tempfile.TemporaryDirectory() as folder:
         refused = cc("load", "--pin", f"{folder}/cc")
         assert refused.returncode == 2
-        assert "is not a file system of BPF: mount it" in refused.stderr
+        assert "is not a BPF file system: mount it" in refused.stderr
         assert names() == []
         subprocess.run(["mount", "-t", "bpf", "bpf", folder], check=True)
         try:
@@ -373,7 +373,7 @@ def test_pinned_it_outlives_its_program_and_is_unloaded_under_a_connection(emula
             process = load("--config", load.config(f"{net.id}-n0"), "--pin", f"{folder}/cc")
             assert process.wait(timeout=LONGEST) == 0
             for words in ((), ("--pin", f"{folder}/cc")):
-                assert f"loaded already, pinned in {folder}/cc" in cc("load", *words).stderr
+                assert f"already pinned in {folder}/cc" in cc("load", *words).stderr
             route(net, "n0", "n2", "--set", "fh_tcp_ap")
             sending = transfer(net, "n0", "n2", "-t", "4")
             assert cc("unload").returncode == 0

@@ -299,7 +299,7 @@ def test_a_full_disk_costs_the_captures_and_nothing_else(emulate: Starter, tmp_p
         out, err = net.process.communicate(timeout=LONGEST)
     finally:
         subprocess.run(["umount", "-l", str(tmp_path)], check=True)
-    assert any("captures or the trace are not whole" in warning for warning in json.loads(out)["warnings"])
+    assert any("captures or the trace are incomplete" in warning for warning in json.loads(out)["warnings"])
     assert net.process.returncode == 2
     assert f"{tmp_path / 'out'}: cannot be written: No space left" in err
 
@@ -371,19 +371,19 @@ GATEWAY = ROOT / "scenarios" / "gateway-chain.toml"
 def test_errors_say_what_to_do(emulate: Starter) -> None:
     net = emulate("--without-flows", hops=1)
     for words, said in (
-        (["exec", "--emulation", "nobody", "n0", "true"], 'no running emulation is called "nobody"; there are: '),
-        (["exec", "--emulation", net.id, "n7", "true"], 'no node is called "n7"; there are: n0, n1'),
+        (["exec", "--emulation", "nobody", "n0", "true"], 'no running emulation is called "nobody"; running: '),
+        (["exec", "--emulation", net.id, "n7", "true"], 'no node is called "n7"; nodes: n0, n1'),
         (["emulate"], "FILE: name a scenario to emulate"),
         (["emulate", CHAIN, "--mtu", "2300"], "--mtu: found 2300, allowed: 576 to 2272 bytes"),
         (["emulate", CHAIN, "--name", "a/b"], '--name: found "a/b", allowed: 1 to 32 letters'),
-        (["emulate", CHAIN, "--name", net.id], f"an emulation called {net.id} is there (--list shows it;"),
+        (["emulate", CHAIN, "--name", net.id], f"an emulation called {net.id} already exists (--list shows it;"),
         (
             ["emulate", CHAIN, "--adhoc-receivers", "--tap", "--without-flows"],
             "--adhoc-receivers: needs simulated routing",
         ),
         (["emulate", CHAIN, "--adhoc-receivers", "--set", "c3tcp.enabled=true"], "leave out --tap and [c3tcp]"),
-        (["emulate", CHAIN, "--tap"], "leave the flows out with --without-flows"),
-        (["emulate", GATEWAY, "--tap"], 'flow "upload" cannot run beside programs'),
+        (["emulate", CHAIN, "--tap"], "leave out the flows with --without-flows"),
+        (["emulate", GATEWAY, "--tap"], 'flow "upload" cannot run together with programs'),
         (
             ["emulate", GATEWAY, "--tap", "--set", "gateway.kind=gap"],
             "[gateway] needs simulated routing: leave out --tap",

@@ -439,7 +439,7 @@ impl Daemon {
         let Ok(devices) = look::devices() else { return Ok(()) };
         let same = |port: &&Port, device: &Device| device.name == port.name && device.index != port.device && device.up;
         if let Some(port) = self.ports.iter().find(|port| devices.iter().any(|device| same(port, device))) {
-            return Err(Error::Refused(format!("{} was removed and is back: start the daemon again", port.name)));
+            return Err(Error::Refused(format!("{} was removed and is back: restart the daemon", port.name)));
         }
         let problems = look::idle(&self.engine.config().interfaces, &devices);
         for words in problems.iter().filter(|words| !self.problems.contains(words)) {

@@ -10,7 +10,13 @@ pub fn page(report: &Report) -> Page {
     page.single("fourhop_aodv_routes", "gauge", "Valid routes.", valid as f64);
     page.single("fourhop_aodv_neighbours", "gauge", "Neighbours that were heard.", report.neighbours.len() as f64);
     let problems = report.problems.len() as f64;
-    page.single("fourhop_aodv_problems", "gauge", "Interfaces that are down or gone, state not written.", problems);
+    page.single(
+        "fourhop_aodv_problems",
+        "gauge",
+        "Number of problems: interfaces down or gone, state not \
+        written.",
+        problems,
+    );
     page.single("fourhop_aodv_uptime_seconds", "gauge", "Time since the start of the daemon.", report.uptime_s);
     page.single("fourhop_aodv_processor_seconds_total", "counter", "Processor time.", report.processor_s);
     page.single("fourhop_aodv_sequence_number", "gauge", "Own sequence number.", f64::from(report.seqno));

@@ -40,10 +40,10 @@ impl Kernel {
         let has = |name| btf.type_by_name::<Struct<'_>>(name).is_some();
         if !has("bpf_struct_ops_tcp_congestion_ops") {
             let why = "use Linux 5.6 or newer, built with CONFIG_BPF_JIT and CONFIG_BPF_SYSCALL";
-            return Err(lacks("congestion controls by BPF", why));
+            return Err(lacks("BPF congestion controls", why));
         }
         if !has("bpf_struct_ops_link") {
-            return Err(lacks("links of congestion controls", "use Linux 6.4 or newer"));
+            return Err(lacks("BPF links for congestion controls", "use Linux 6.4 or newer"));
         }
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         let Some(cgroup) = cgroup(&mounts) else {

@@ -191,7 +191,7 @@ pub fn pinnable(folder: &Path) -> Result<(), Error> {
     }
     let above = above.display();
     Err(Error::Refused(format!(
-        "{above} is not a file system of BPF: mount it (mount -t bpf bpf {above}) or pin elsewhere"
+        "{above} is not a BPF file system: mount it (mount -t bpf bpf {above}) or pin elsewhere"
     )))
 }
 

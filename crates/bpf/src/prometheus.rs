@@ -10,7 +10,7 @@ const SHOWN: usize = 64;
 pub fn page(connections: &[Connection]) -> Page {
     let mut page = Page::default();
     let count = connections.len() as f64;
-    page.single("fourhop_cc_connections", "gauge", "Connections that are paced.", count);
+    page.single("fourhop_cc_connections", "gauge", "Paced connections.", count);
     let mut most: Vec<&Connection> = connections.iter().collect();
     most.sort_by_key(|connection| std::cmp::Reverse(connection.acked_bytes));
     most.truncate(SHOWN);
@@ -18,11 +18,13 @@ pub fn page(connections: &[Connection]) -> Page {
     let gauges: [(&str, &str, &str, Value); 8] = [
         ("fourhop_cc_interval_seconds", "gauge", "Time between two segments.", |c| c.interval_s),
         ("fourhop_cc_rtt_seconds", "gauge", "Newest round trip.", |c| c.rtt_s),
-        ("fourhop_cc_wired_rtt_seconds", "gauge", "Wired part of it.", |c| Some(c.wired_rtt_s)),
+        ("fourhop_cc_wired_rtt_seconds", "gauge", "Wired part of the newest round trip.", |c| Some(c.wired_rtt_s)),
         ("fourhop_cc_delay_seconds", "gauge", "Smoothed delay over n hops.", |c| c.delay_s),
         ("fourhop_cc_variation", "gauge", "Variation of round trips over their mean.", |c| Some(c.variation)),
         ("fourhop_cc_hops", "gauge", "Wireless hops.", |c| c.hops.map(f64::from)),
-        ("fourhop_cc_retransmissions_total", "counter", "Segments sent again.", |c| Some(f64::from(c.retransmissions))),
+        ("fourhop_cc_retransmissions_total", "counter", "Retransmitted segments.", |c| {
+            Some(f64::from(c.retransmissions))
+        }),
         ("fourhop_cc_acked_bytes_total", "counter", "Bytes acknowledged.", |c| Some(c.acked_bytes as f64)),
     ];
     for (name, kind, help, value) in gauges {

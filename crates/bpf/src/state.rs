@@ -124,9 +124,7 @@ fn gone() -> Result<(), Error> {
         return Ok(());
     }
     let names = ours().join(", ");
-    Err(Error::Refused(format!(
-        "everything is taken back, but the kernel still has {names}: another program holds them"
-    )))
+    Err(Error::Refused(format!("everything is unloaded, but the kernel still has {names}: another program uses them")))
 }
 
 fn forget() -> Result<(), Error> {
@@ -147,12 +145,12 @@ pub fn make_room() -> Result<Option<State>, Error> {
     if let Some(state) = &left {
         if state.holds() {
             let place = state.place();
-            return Err(Error::Refused(format!("it is loaded already, {place}: fourhop-cc unload takes it back")));
+            return Err(Error::Refused(format!("already {place}: unload it with fourhop-cc unload")));
         }
         state.remove()?;
     }
     if Path::new(FILE).exists() {
-        return Err(Error::Refused(format!("{FILE} is there but cannot be read: remove it")));
+        return Err(Error::Refused(format!("{FILE} exists but cannot be read: remove it")));
     }
     if let Some(name) = kernel::available().iter().find(|name| name.starts_with("fh_")) {
         return Err(Error::Refused(format!(

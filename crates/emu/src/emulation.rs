@@ -156,7 +156,7 @@ impl Emulation {
         let poller = Poller::new()?;
         let mtu = options.mtu;
         if !(SMALLEST_MTU..=LARGEST_MTU).contains(&mtu) {
-            let allowed = format!("{SMALLEST_MTU} to {LARGEST_MTU} bytes, which fit a frame of 802.11");
+            let allowed = format!("{SMALLEST_MTU} to {LARGEST_MTU} bytes, to fit an 802.11 frame");
             return Err(EmulationError::Unsuited(format!("--mtu: found {mtu}, allowed: {allowed}")));
         }
         let seed = options.seed.unwrap_or(scenario.seed);
@@ -166,8 +166,8 @@ impl Emulation {
             flows.clear();
         }
         if mode == Mode::Link && setup.stations().are_several() {
-            let why = "[[radios]]: found several radios at a node, allowed with --tap: one, since a node's device is \
-                its radio";
+            let why = "[[radios]]: found several radios at a node, allowed with --tap: one, because the device of a \
+                node is its radio";
             return Err(EmulationError::Unsuited(format!("{}: {why}", scenario.file)));
         }
         let members = members(scenario, &setup)?;
@@ -182,9 +182,9 @@ impl Emulation {
             if options.flows
                 && let Some((flow, _)) = both.find(|(flow, ends)| flow.hops != Some(1) || wired(ends))
             {
-                let why = "the kernels of the nodes route, which know nothing of simulated flows over several hops";
+                let why = "the kernels of the nodes route, and they do not know simulated flows over several hops";
                 return Err(EmulationError::Unsuited(format!(
-                    "{}: flow {:?} cannot run beside programs with --tap: {why}; leave the flows out with \
+                    "{}: flow {:?} cannot run together with programs with --tap: {why}; leave out the flows with \
                         --without-flows",
                     scenario.file, flow.name
                 )));
@@ -201,7 +201,7 @@ impl Emulation {
             (setup.routing, setup.node.link.arp) = (Routing::Outside, false);
         }
         if options.adhoc_receivers && (scenario.c3tcp.enabled || mode == Mode::Link) {
-            let why = "needs simulated routing and a window of its own: leave out --tap and [c3tcp]";
+            let why = "needs simulated routing and full control of the window: leave out --tap and [c3tcp]";
             return Err(EmulationError::Unsuited(format!("{}: --adhoc-receivers: {why}", scenario.file)));
         }
         let mut warnings = Vec::new();
@@ -220,7 +220,7 @@ impl Emulation {
         let id = options.id.clone().unwrap_or_else(made_up);
         check_id(&id, &members)?;
         if options.radio.is_some() && mode != Mode::Link {
-            let why = "--radio: needs --tap, with which the kernels route: add it";
+            let why = "--radio: needs --tap, where the kernels route: add --tap";
             return Err(EmulationError::Unsuited(why.to_owned()));
         }
         let radio = options.radio.as_deref().map(Radio::start).transpose()?;
@@ -305,7 +305,7 @@ impl Emulation {
 /// Why the mode `link` does not suit a scenario, or `None` if it does.
 fn unsuited_for_link(scenario: &Scenario) -> Option<&'static str> {
     if scenario.discipline_config().is_some() {
-        return Some("[gateway] needs simulated routing: leave out --tap, with which the kernels are the gateways");
+        return Some("[gateway] needs simulated routing: leave out --tap, where the kernels are the gateways");
     }
     scenario.c3tcp.enabled.then_some("[c3tcp] needs simulated routing: leave out --tap")
 }
@@ -423,7 +423,7 @@ fn hosted(
         return Ok(Vec::new());
     }
     if mode == Mode::Routed {
-        return Err(unsuited("needs --tap, with which the kernels route: add it".to_owned()));
+        return Err(unsuited("needs --tap, where the kernels route: add --tap".to_owned()));
     }
     let host = |name: &String| {
         let found = find(members, name).filter(|member| member.node.wired_number().is_none());

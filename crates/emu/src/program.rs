@@ -22,13 +22,13 @@ pub fn choose(name: Option<&str>) -> Result<State, EmulationError> {
     match name {
         Some(name) => match running.iter().find(|state| state.id == name) {
             Some(state) => Ok(state.clone()),
-            None if running.is_empty() => unsuited(format!("no emulation is running, none is called {name:?}")),
-            None => unsuited(format!("no running emulation is called {name:?}; there are: {}", known())),
+            None if running.is_empty() => unsuited(format!("no emulation is called {name:?}: none is running")),
+            None => unsuited(format!("no running emulation is called {name:?}; running: {}", known())),
         },
         None => match &running[..] {
             [] => unsuited("no emulation is running: start one with `fourhop emulate FILE`".to_owned()),
             [state] => Ok(state.clone()),
-            _ => unsuited(format!("several emulations are running, say which with --emulation: {}", known())),
+            _ => unsuited(format!("several emulations are running; choose one with --emulation: {}", known())),
         },
     }
 }
@@ -40,11 +40,11 @@ pub fn choose(name: Option<&str>) -> Result<State, EmulationError> {
 pub fn become_program(state: &State, node: &str, words: &[String]) -> Result<(), EmulationError> {
     let Some(member) = state.find(node) else {
         let names: Vec<_> = state.members.iter().map(|member| member.name.as_str()).collect();
-        let text = format!("{}: no node is called {node:?}; there are: {}", state.scenario, shortened(&names));
+        let text = format!("{}: no node is called {node:?}; nodes: {}", state.scenario, shortened(&names));
         return Err(EmulationError::Unsuited(text));
     };
     if state.medium {
-        let text = format!("{}: is a medium, whose radios are where you put them. Try: ip netns exec", state.id);
+        let text = format!("{}: is a medium; its radios are in namespaces of yours. Try: ip netns exec", state.id);
         return Err(EmulationError::Unsuited(text));
     }
     let name = state.namespace(member);

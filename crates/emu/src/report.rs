@@ -72,11 +72,11 @@ impl Truth {
         } else if late > allowed {
             let (late, allowed) = (micros(late), micros(allowed));
             Some(format!(
-                "one {what} of 100 was more than {late:.0} us late, and {allowed:.0} us is a tenth of what a packet of \
-                 full size takes on the air"
+                "1 % of {what}s were more than {late:.0} us late; allowed: {allowed:.0} us, a tenth of the air time \
+                    of a full-size packet"
             ))
         } else if lateness.count() == 0 {
-            Some(format!("no {what} passed that would show it"))
+            Some(format!("no {what} passed"))
         } else {
             None
         };
@@ -125,9 +125,9 @@ pub(crate) fn write_time(
         late.p50, late.p99, late.max, truth.exchange_us
     )?;
     match &truth.because {
-        _ if late.count == 0 => writeln!(f, "time: not known, since no {what} passed")?,
-        None => writeln!(f, "time: true")?,
-        Some(why) => writeln!(f, "time: NOT TRUE, {why}")?,
+        _ if late.count == 0 => writeln!(f, "timing: unknown, because no {what} passed")?,
+        None => writeln!(f, "timing: accurate")?,
+        Some(why) => writeln!(f, "timing: NOT ACCURATE: {why}")?,
     }
     writeln!(f, "machine: {:.0} % of a processor, {:.2} s stolen", machine.cpu * 100.0, machine.stolen_s)
 }
@@ -227,9 +227,10 @@ mod tests {
             late_us.iter().for_each(|&us| lateness.record(Dur::from_micros(us)));
             Time(lateness).to_string()
         };
-        assert!(said(&[]).contains("time: not known, since no packet passed\n"), "{}", said(&[]));
-        assert!(said(&[50, 60]).contains("time: true\n"), "{}", said(&[50, 60]));
-        assert!(said(&[50, 150]).contains("time: NOT TRUE, one packet of 100 was more than 1"), "{}", said(&[50, 150]));
-        assert!(!said(&[]).contains("time: true"));
+        assert!(said(&[]).contains("timing: unknown, because no packet passed\n"), "{}", said(&[]));
+        assert!(said(&[50, 60]).contains("timing: accurate\n"), "{}", said(&[50, 60]));
+        let late = said(&[50, 150]);
+        assert!(late.contains("timing: NOT ACCURATE: 1 % of packets were more than 1"), "{late}");
+        assert!(!said(&[]).contains("timing: accurate"));
     }
 }

@@ -287,7 +287,7 @@ impl Running {
         let machine = Reading::now().since(&before);
         let exit_status = child.and_then(|mut child| child::end(&mut child));
         if let Err(error) = self.emulation.world.finish_trace() {
-            self.warnings.push(format!("captures or the trace are not whole: {error}"));
+            self.warnings.push(format!("captures or the trace are incomplete: {error}"));
         }
         let report = self.report(ended, machine, exit_status);
         // Programs in the nodes are ended first, which takes a moment: the report does not wait for what they would

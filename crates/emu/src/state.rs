@@ -21,7 +21,8 @@ fn make_folder() -> std::io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
     let found = fs::symlink_metadata(&folder)?;
     let own = found.is_dir() && found.uid() == nix::unistd::geteuid().as_raw() && found.mode() & 0o022 == 0;
-    if own { Ok(()) } else { Err(std::io::Error::other(format!("{} is not this user's alone", folder.display()))) }
+    let needed = || format!("{} must belong to this user, and nobody else may write to it", folder.display());
+    if own { Ok(()) } else { Err(std::io::Error::other(needed())) }
 }
 
 /// A running emulation or medium, or one that was killed.
@@ -87,7 +88,7 @@ impl State {
         match made {
             Err(error) if there(&error) => Err(error).tried(|| {
                 let id = &self.id;
-                format!("an emulation called {id} is there (--list shows it; --clean removes it if it was killed)")
+                format!("an emulation called {id} already exists (--list shows it; --clean removes a killed one)")
             }),
             made => made.tried(failed),
         }

@@ -28,7 +28,7 @@ fn forwarding(family: &str, value: &str) -> (bool, String) {
     let name = format!("net.{}", family.replace('/', "."));
     let advice = match (on, needed) {
         (true, _) => String::new(),
-        (false, true) => format!(": sysctl -w {name}=1 lets packets cross"),
+        (false, true) => format!(": sysctl -w {name}=1 enables forwarding"),
         (false, false) => ": IPv6 is not routed here".to_owned(),
     };
     (on || !needed, format!("{name} is {}{advice}", if on { "on" } else { "off" }))
@@ -48,7 +48,7 @@ pub fn check(file: &Path) -> Result<u32, Error> {
     };
     for device in &config.devices {
         let there = nix::net::if_::if_nametoindex(device.as_str()).is_ok();
-        say(there, format!("device {device} is {}there", if there { "" } else { "not " }))?;
+        say(there, format!("device {device} {}", if there { "exists" } else { "does not exist" }))?;
     }
     if let Err(error) = privileges::known(&config.service.user) {
         say(false, error.to_string())?;
@@ -59,7 +59,7 @@ pub fn check(file: &Path) -> Result<u32, Error> {
             say(true, format!("{name} accepts the rules"))?;
             match selftest::run(backend) {
                 Ok(()) => say(true, "a packet went through the kernel's queue and back".to_owned())?,
-                Err(error) => say(false, format!("self-test in a network namespace of its own: {error}"))?,
+                Err(error) => say(false, format!("self-test in a separate network namespace: {error}"))?,
             }
         }
         Err(error) => say(false, error.to_string().replace('\n', "; "))?,
@@ -73,10 +73,10 @@ pub fn check(file: &Path) -> Result<u32, Error> {
         screen::line(format_args!("warning: {rate}"))?;
     }
     if rules::offload() {
-        say(false, "flow offloading takes connections past every filter, and unpaced: switch it off".to_owned())?;
+        say(false, "flow offloading bypasses all filters, so connections are not paced: switch it off".to_owned())?;
     }
     match hops::ask(&config.source) {
-        Some(Ok(entries)) => say(!entries.is_empty(), format!("hops of {} networks are known", entries.len()))?,
+        Some(Ok(entries)) => say(!entries.is_empty(), format!("hop counts of {} networks are known", entries.len()))?,
         Some(Err(error)) => say(false, error)?,
         None => {}
     }
@@ -106,7 +106,7 @@ mod tests {
     fn ipv4_has_to_be_forwarded_and_ipv6_need_not_be() {
         let (v4, v6) = ("ipv4/ip_forward", "ipv6/conf/all/forwarding");
         assert_eq!(forwarding(v4, "1\n"), (true, "net.ipv4.ip_forward is on".to_owned()));
-        let off = "net.ipv4.ip_forward is off: sysctl -w net.ipv4.ip_forward=1 lets packets cross";
+        let off = "net.ipv4.ip_forward is off: sysctl -w net.ipv4.ip_forward=1 enables forwarding";
         assert_eq!(forwarding(v4, "0\n"), (false, off.to_owned()));
         assert_eq!(forwarding(v6, "1\n"), (true, "net.ipv6.conf.all.forwarding is on".to_owned()));
         let off = "net.ipv6.conf.all.forwarding is off: IPv6 is not routed here";

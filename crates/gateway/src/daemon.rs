@@ -290,12 +290,12 @@ impl Daemon {
             Source::Aodv(socket, _) => format!("fourhop-aodvd at {}", socket.display()),
         };
         let made = match (rules.manage, self.backend) {
-            (false, _) => "rules of others",
+            (false, _) => "external rules",
             (true, Backend::Nft) => "nft",
             (true, Backend::Iptables) => "iptables",
         };
         let mode = self.config.gap.mode.name();
-        let only = if self.start.dry_run { ", only looks" } else { "" };
+        let only = if self.start.dry_run { ", dry run" } else { "" };
         let workers = rules.workers;
         format!("{} by {made}, {workers} worker(s), mode {mode}, hops by {source}{only}", devices.join(", "))
     }
@@ -379,7 +379,7 @@ impl Daemon {
     fn change(&mut self, config: Config) {
         let old = &self.config;
         let rest = if holds_later(old, &config) {
-            "; [rules], [service], limits.flows, limits.nodes and limits.packets hold from the next start on"
+            "; [rules], [service], limits.flows, limits.nodes and limits.packets take effect after a restart"
         } else {
             ""
         };

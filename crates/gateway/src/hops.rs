@@ -152,7 +152,7 @@ fn lines(text: &str) -> Result<Vec<Entry>, String> {
 /// Parses the routes of fourhop-aodvd: a list `routes` of objects with `destination`, `state` and, if that is "valid",
 /// `hops`.
 fn routes(text: &str) -> Result<Vec<Entry>, String> {
-    let failed = || "mesh.socket: the answer is not a list of routes: name fourhop-aodvd's socket".to_owned();
+    let failed = || "mesh.socket: the answer is not a list of routes: set it to fourhop-aodvd's socket".to_owned();
     let state: serde_json::Value = serde_json::from_str(text).map_err(|_| failed())?;
     let listed = state.get("routes").and_then(|routes| routes.as_array()).ok_or_else(failed)?;
     let read = |route: &serde_json::Value| {

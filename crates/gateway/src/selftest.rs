@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Runs the test with the rules of this backend; returns what did not work.
 pub fn run(backend: Backend) -> Result<(), String> {
     let tried = std::thread::spawn(move || {
-        unshare(CloneFlags::CLONE_NEWNET).map_err(|error| format!("no network namespace can be made: {error}"))?;
+        unshare(CloneFlags::CLONE_NEWNET).map_err(|error| format!("cannot create a network namespace: {error}"))?;
         let mut batch = Batch::default();
         batch.up(LOOPBACK, None);
         batch.send().map_err(|error| error.to_string())?;
@@ -51,8 +51,8 @@ fn pass() -> Result<(), String> {
     let refused =
         client.join().is_ok_and(|done| done.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused));
     match (came, refused) {
-        (0, _) => Err("no packet came to the queue".to_owned()),
-        (_, false) => Err("packets came to the queue, and none that was let go arrived".to_owned()),
+        (0, _) => Err("no packet reached the queue".to_owned()),
+        (_, false) => Err("packets reached the queue, but none arrived after it was released".to_owned()),
         (_, true) => Ok(()),
     }
 }

@@ -15,8 +15,8 @@ fn quantile(waits: &Waits, millis: f64) -> String {
 /// Whether it works, in a few words.
 fn state(status: &Status) -> String {
     match status.state {
-        State::Idle if status.totals.packets == 0 => "idle: the queue has had no packet yet".to_owned(),
-        State::Idle => format!("idle: the queue has had no packet for {:.0} s", status.silent_s),
+        State::Idle if status.totals.packets == 0 => "idle: no packet has reached the queue yet".to_owned(),
+        State::Idle => format!("idle: no packet has reached the queue for {:.0} s", status.silent_s),
         state => state.name().to_owned(),
     }
 }
@@ -172,8 +172,8 @@ mod tests {
         };
         assert!(status(7, 3.0, &[]).contains("healthy"));
         for (said, expected) in [
-            (status(0, 3.0, &[]), "idle: the queue has had no packet yet"),
-            (status(7, 30.0, &[]), "idle: the queue has had no packet for 30 s"),
+            (status(0, 3.0, &[]), "idle: no packet has reached the queue yet"),
+            (status(7, 30.0, &[]), "idle: no packet has reached the queue for 30 s"),
             (status(7, 0.0, &["no rules"]), "impaired: no rules"),
         ] {
             assert!(said.contains(expected) && !said.contains("healthy"), "{said}");

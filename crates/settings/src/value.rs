@@ -105,8 +105,8 @@ fields! {
     Ipv4Addr: Value::Text(s) => form(s, s.parse()), a => Value::Text(a.to_string());
     SocketAddr: Value::Text(s) => form(s, s.parse()), a => Value::Text(a.to_string());
     PathBuf: Value::Text(s) => PathBuf::from(s), p => Value::Text(p.display().to_string());
-    Network: Value::Text(s) => form(s, Network::parse(s).ok_or("no network")), n => Value::Text(n.to_string());
-    Prefix: Value::Text(s) => form(s, prefix(s).ok_or("no network of IPv4")),
+    Network: Value::Text(s) => form(s, Network::parse(s).ok_or("not a network")), n => Value::Text(n.to_string());
+    Prefix: Value::Text(s) => form(s, prefix(s).ok_or("not an IPv4 network")),
         p => Value::Text(format!("{}/{}", p.addr(), p.bits()));
     Value: value => value.clone(), value => value.clone();
 }

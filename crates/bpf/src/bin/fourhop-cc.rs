@@ -110,9 +110,7 @@ mod program {
     fn load(line: &LoadLine) -> Result<(), Error> {
         let config = line.config.as_deref().map_or_else(|| Ok(Config::default()), Config::read)?;
         if line.config.is_none() {
-            note(
-                "warning: no --config: fh_tcp_ap and fh_ap_cubic take every link for one of 2 Mbit/s; fh_ap2 does not",
-            );
+            note("warning: no --config: fh_tcp_ap and fh_ap_cubic assume 2 Mbit/s for every link; fh_ap2 does not");
         }
         if let Some(rate) = config.too_fast() {
             note(format_args!(
@@ -126,7 +124,7 @@ mod program {
             note(format_args!("warning: {warning}"));
         }
         if let Some(left) = state::make_room()? {
-            note(format_args!("restored what process {} had set, which was killed", left.pid));
+            note(format_args!("restored the settings of process {}, which was killed", left.pid));
         }
         line.pin.as_deref().map_or(Ok(()), pinnable)?;
         // From here on signals do not interrupt the process in the middle of an operation, nor a thread started later.

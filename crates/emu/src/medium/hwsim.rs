@@ -180,16 +180,16 @@ pub enum Message<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Refused {
     /// An attribute is missing or too short.
-    #[error("messages that are not whole")]
+    #[error("incomplete messages")]
     Incomplete,
     /// The frame has no header with three addresses.
-    #[error("control frames, and frames that are cut off")]
+    #[error("control frames and truncated frames")]
     Short,
     /// The frame is longer than the kernel itself allows.
     #[error("frames that are too long")]
     Long,
     /// The channel is not in a band with known rates.
-    #[error("frames outside of the bands at 2.4, 5 and 6 GHz")]
+    #[error("frames outside the bands at 2.4, 5 and 6 GHz")]
     Band,
 }
 

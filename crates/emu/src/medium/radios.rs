@@ -126,7 +126,7 @@ fn number(address: Address) -> Option<u32> {
 /// # Errors
 /// If it is not an address.
 pub fn parse(text: &str) -> Result<Address, String> {
-    let refused = || format!("found {text:?}, allowed: the address of a radio, as 42:00:00:00:03:00");
+    let refused = || format!("found {text:?}, allowed: the address of a radio, such as 42:00:00:00:03:00");
     let mut bytes = text.split(':').map(|part| u8::from_str_radix(part, 16).ok().filter(|_| part.len() == 2));
     let mut address: Address = [0; 6];
     for byte in &mut address {

@@ -99,7 +99,7 @@ impl fmt::Display for Report {
             writeln!(f, "  {radio} has no node in the scenario: its {sent} frames were dropped; map it with --map")?;
         }
         for (radio, sent) in &self.gone {
-            writeln!(f, "  {radio} has gone, {sent} frames sent")?;
+            writeln!(f, "  {radio} has disappeared, {sent} frames sent")?;
         }
         write!(f, "frames: {} sent, {} acknowledged, ", frames.taken, frames.acknowledged)?;
         write!(f, "{} given up, {} to all, {} delivered", frames.given_up, frames.unanswered, frames.delivered)?;
@@ -109,11 +109,11 @@ impl fmt::Display for Report {
             writeln!(f, "not received ({layer}): {}", reasons.join(", "))?;
         }
         for (count, what) in [
-            (frames.forgotten, "frames forgotten, since more than a hundred of their radio waited"),
-            (frames.abandoned, "frames forgotten, since their radio has gone"),
-            (frames.uncarried, "frames at no rate of the scenario's radio: not sent"),
+            (frames.forgotten, "frames dropped because more than a hundred of their radio were waiting"),
+            (frames.abandoned, "frames dropped because their radio has disappeared"),
+            (frames.uncarried, "frames at rates that the scenario's radio lacks: not sent"),
             (self.refused_by_kernel, "messages refused by the kernel"),
-            (self.missed, "times the kernel sent more at once than fits: frames are lost"),
+            (self.missed, "times the kernel sent more at once than fits: some frames are lost"),
         ] {
             if count > 0 {
                 writeln!(f, "{count} {what}")?;

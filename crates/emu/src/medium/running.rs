@@ -180,7 +180,7 @@ impl Medium {
         let ended = self.pass_time(end)?;
         let machine = Reading::now().since(&before);
         if let Err(error) = self.spectrum.finish() {
-            self.warnings.push(format!("captures are not whole: {error}"));
+            self.warnings.push(format!("captures are incomplete: {error}"));
         }
         Ok(self.report(ended, machine))
     }
@@ -257,7 +257,7 @@ fn given(radios: &[(Address, String)], members: &[Member]) -> Result<BTreeMap<Ad
         };
         let node = found.ok_or_else(missing)?.node;
         if given.values().any(|&other| other == node) {
-            return Err(EmulationError::Unsuited(format!("--map: found {name:?} twice, allowed: one radio at a node")));
+            return Err(EmulationError::Unsuited(format!("--map: found {name:?} twice, allowed: one radio per node")));
         }
         given.insert(*address, node);
     }

@@ -181,11 +181,11 @@ impl Batch {
 fn dump(kind: u16) -> Result<Vec<Vec<u8>>, Error> {
     let mut batch = Batch::default();
     let flags = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
-    batch.begin(kind, flags, || "what the kernel's tables hold".to_owned());
+    batch.begin(kind, flags, || "contents of the kernel's tables".to_owned());
     batch.bytes.extend([libc::AF_INET as u8]);
     batch.bytes.extend([0; HEAD - 1]);
     batch.end();
-    all_answers(SockProtocol::NetlinkRoute, &batch.bytes, "what the kernel's tables hold")
+    all_answers(SockProtocol::NetlinkRoute, &batch.bytes, "contents of the kernel's tables")
 }
 
 /// Sends one question with a multi-part answer; returns the contents of all parts.

@@ -36,7 +36,7 @@ pub enum AodvError {
         found: usize,
     },
     /// A route error without destinations (section 5.3: at least one).
-    #[error("a route error about no destination, allowed: 1 to 255")]
+    #[error("a route error without destinations, allowed: 1 to 255")]
     NoDestination,
     /// A reply for a subnet with a prefix of this length (section 7).
     #[error("a reply for a subnet of prefix size {0}, allowed: 0, a host")]

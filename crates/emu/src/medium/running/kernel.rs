@@ -50,14 +50,14 @@ impl Medium {
         let refused = |what: String| Err(EmulationError::Unsuited(what));
         match Errno::from_raw(answer.map_or(0, |code| -code)) {
             Errno::UnknownErrno => Ok(()), // 0: it agrees
-            Errno::EBUSY => refused("another program is the medium of the simulated radios: end it first".to_owned()),
-            Errno::EPERM => refused("only root may be the radios' medium. Try: sudo fourhop medium".to_owned()),
+            Errno::EBUSY => refused("another program is the medium of the simulated radios: stop it first".to_owned()),
+            Errno::EPERM => refused("only root may run the radios' medium. Try: sudo fourhop medium".to_owned()),
             Errno::EOPNOTSUPP => refused(
                 "radios: found some that are on several channels at once, allowed: one channel each. Try: \
                  modprobe -r mac80211_hwsim, then modprobe mac80211_hwsim channels=1"
                     .to_owned(),
             ),
-            errno => refused(format!("the kernel refuses to let the radios have a medium: {}", errno.desc())),
+            errno => refused(format!("the kernel refuses a medium for the radios: {}", errno.desc())),
         }
     }
 
@@ -94,7 +94,7 @@ impl Medium {
                     self.gone.insert(Shown(address).to_string(), radio.sent);
                 }
                 let at = self.now.as_secs_f64();
-                self.warnings.push(format!("the kernel's module of radios was unloaded at {at:.3} s"));
+                self.warnings.push(format!("the kernel module of the radios was unloaded at {at:.3} s"));
             }
             _ => self.refused_by_kernel += 1,
         }

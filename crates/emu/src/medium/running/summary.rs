@@ -20,7 +20,7 @@ impl Medium {
             page.value("fourhop_frames_total", &[("frequency", &frequency.to_string())], count as f64);
         }
         page.single("fourhop_frames_taken_total", "counter", "Frames sent by radios.", frames.taken as f64);
-        page.begin("fourhop_frames_done_total", "counter", "Of those, the ones that are done with, by their fate.");
+        page.begin("fourhop_frames_done_total", "counter", "Frames that have been handled, by their fate.");
         for (fate, count) in frames.fates() {
             page.value("fourhop_frames_done_total", &[("fate", fate)], count as f64);
         }
@@ -81,7 +81,9 @@ impl Medium {
             0 => truth,
             missed => Truth {
                 holds: false,
-                because: Some(format!("{missed} times the kernel sent more frames at once than the medium could take")),
+                because: Some(format!(
+                    "{missed} times, the kernel sent more frames at once than the medium could take"
+                )),
                 ..truth
             },
         }

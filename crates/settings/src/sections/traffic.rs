@@ -68,9 +68,9 @@ macro_rules! traffic_section {
 }
 
 traffic_section! {
-    /// The same traffic between all natural pairs of the topology: from the first to the last node of a chain or of
-    /// each parallel chain, along both lines of a cross, along each row (left to right) and each column (top to bottom)
-    /// of a grid, and between random pairs elsewhere.
+    /// The same traffic between all natural pairs of the topology. In a chain and in parallel chains, these are the
+    /// first and last node of each chain; in a cross, the ends of both lines. In a grid, each row goes from left to
+    /// right and each column from top to bottom. Other topologies have random pairs.
     TrafficKeys = "traffic" {
         /// Number of pairs, from the first natural one on; for `random` and `positions`, the number of pairs to draw.
         pairs: Option<u32>, Kind::Int(1, 10_000), Computed("all natural pairs; required for `random` and `positions`");

@@ -243,7 +243,7 @@ tables! {
         time_ns: i64,
         /// The node.
         node: u32,
-        /// What happened.
+        /// The event.
         event: &'static str = STEPS,
         /// The reason why it was lost or given up.
         reason: Option<&'static str> = REASONS,

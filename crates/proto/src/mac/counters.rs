@@ -25,23 +25,23 @@ counters! {
         pub data_timeouts: u64,
         /// ACKs sent.
         pub acks_sent: u64,
-        /// MSDUs given up for want of a CTS.
+        /// MSDUs given up because no CTS arrived.
         pub rts_limit_drops: u64,
-        /// MSDUs given up for want of an ACK.
+        /// MSDUs given up because no ACK arrived.
         pub data_limit_drops: u64,
-        /// MSDUs handed up.
+        /// MSDUs passed to the layer above.
         pub delivered: u64,
         /// Data frames received twice.
         pub duplicates: u64,
-        /// MPDUs sent in aggregates or alone by an MCS, retransmissions included.
+        /// MPDUs sent with an MCS, in aggregates or alone, including retransmissions.
         pub mpdus_sent: u64,
-        /// Those of them that were retransmissions.
+        /// Retransmissions among them.
         pub mpdus_again: u64,
         /// Block acknowledgements sent.
         pub block_acks_sent: u64,
         /// Requests for block acknowledgements sent.
         pub requests_sent: u64,
-        /// CTS sent to protect a frame of one's own.
+        /// CTS-to-self sent to protect an own frame.
         pub self_cts_sent: u64,
     }
 }

@@ -8,13 +8,13 @@ counters! {
     pub struct Counters {
         /// Own requests sent, repeats included.
         pub rreq_originated: u64,
-        /// Those that repeated an unanswered one.
+        /// Own requests that repeated an unanswered one.
         pub rreq_repeated: u64,
         /// Requests received.
         pub rreq_received: u64,
-        /// Requests received again, or own ones.
+        /// Requests that were received before or originated here.
         pub rreq_duplicates: u64,
-        /// Requests of others passed on.
+        /// Requests of others forwarded.
         pub rreq_relayed: u64,
         /// Requests of others answered by this node as their destination, or as a gateway to it.
         pub rreq_replied_as_destination: u64,
@@ -22,11 +22,11 @@ counters! {
         pub rreq_replied_as_intermediate: u64,
         /// Searches that ended without an answer.
         pub searches_failed: u64,
-        /// Replies made here, gratuitous ones included.
+        /// Replies originated here, including gratuitous ones.
         pub rrep_originated: u64,
-        /// Gratuitous replies made here.
+        /// Gratuitous replies originated here.
         pub rrep_gratuitous: u64,
-        /// Replies passed on.
+        /// Replies forwarded.
         pub rrep_forwarded: u64,
         /// Replies to requests of this node that gave it a route.
         pub rrep_accepted: u64,
@@ -34,7 +34,7 @@ counters! {
         pub rrep_suppressed: u64,
         /// Replies for whose receiver no route was known.
         pub rrep_lost: u64,
-        /// Route errors sent, own and passed on.
+        /// Route errors sent, including forwarded ones.
         pub rerr_sent: u64,
         /// Route errors received.
         pub rerr_received: u64,
@@ -48,7 +48,7 @@ counters! {
         pub repairs_failed: u64,
         /// Link failures reported by the link layer.
         pub link_failures: u64,
-        /// Those of them where ARP had no answer.
+        /// Link failures because ARP requests were not answered.
         pub link_failures_unresolved: u64,
         /// Neighbours whose HELLOs stopped.
         pub neighbours_lost: u64,

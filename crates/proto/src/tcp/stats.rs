@@ -19,19 +19,19 @@ counters! {
         pub bytes_delivered: u64,
         /// Duplicate ACKs received.
         pub duplicate_acks: u64,
-        /// Expiries of the retransmission timer.
+        /// Expirations of the retransmission timer.
         pub timeouts: u64,
         /// Recoveries begun by duplicate ACKs or SACK evidence.
         pub fast_retransmits: u64,
         /// Zero-window probes sent.
         pub window_probes: u64,
-        /// Probes of the last segments (RFC 8985 section 7).
+        /// Tail loss probes (RFC 8985 section 7).
         pub tail_probes: u64,
-        /// Expiries that were found needless and taken back (RFC 3522).
+        /// Expirations that were found spurious and undone (RFC 3522).
         pub timeouts_undone: u64,
-        /// Segments that arrived with a mark (RFC 3168).
+        /// Segments that arrived with a CE mark (RFC 3168).
         pub marks_received: u64,
-        /// Reductions of the window because of marks.
+        /// Reductions of the window because of CE marks.
         pub marks_answered: u64,
     }
 }

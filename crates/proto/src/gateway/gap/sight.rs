@@ -12,27 +12,27 @@ use fourhop_units::{Dur, Time};
 counters! {
     /// Counters of a gateway.
     pub struct Counters {
-        /// Packets that came.
+        /// Packets received.
         pub packets: u64,
         /// Of those, TCP segments that belong to a flow in the table.
         pub followed: u64,
-        /// Segments that passed without a place in the table because it was full.
+        /// Segments that passed untracked because the table was full.
         pub table_full: u64,
-        /// Data that would have waited but for the buffer being full.
+        /// Data packets that did not wait because the buffer was full.
         pub buffer_full: u64,
-        /// Data that left before its time because its flow had reached its limit.
+        /// Data packets that left early because their flow had reached its limit.
         pub early: u64,
         /// Packets that waited.
         pub waited: u64,
-        /// Most payload bytes that waited at the same time.
+        /// Maximum number of payload bytes that waited at the same time.
         pub most_held: u64,
-        /// Most payload bytes that waited in one flow.
+        /// Maximum number of payload bytes that waited in one flow.
         pub most_held_in_a_flow: u64,
         /// Options written.
         pub options: u64,
         /// Acknowledgements that should have carried the option but had no room.
         pub no_room: u64,
-        /// Acknowledgements whose window was made smaller.
+        /// Acknowledgements whose window was reduced.
         pub held_back: u64,
         /// Packets marked (ECN).
         pub marked: u64,

@@ -12,9 +12,9 @@ counters! {
     pub struct Counters {
         /// Transmission opportunities won.
         pub txops: u64,
-        /// Data frames sent SIFS behind the exchange before, in the same TXOP.
+        /// Data frames sent a SIFS after the previous exchange, in the same TXOP.
         pub continued: u64,
-        /// Opportunities lost to a category of the same station.
+        /// Opportunities lost to another category of the same station.
         pub internal_collisions: u64,
     }
 }
@@ -28,7 +28,7 @@ pub(in crate::mac) struct Access {
     pub cw_min: u32,
     /// Maximum contention window.
     pub cw_max: u32,
-    /// Longest TXOP; zero: one exchange.
+    /// TXOP limit; zero: one frame exchange.
     pub txop: Dur,
 }
 

@@ -17,7 +17,7 @@ counters! {
         pub ihus_sent: u64,
         /// IHUs received that were for this node.
         pub ihus_received: u64,
-        /// Links that have come up: Hellos of the neighbour came, and an IHU.
+        /// Links that have come up: Hellos and an IHU of the neighbour arrived.
         pub links_up: u64,
         /// Links that have gone down.
         pub links_down: u64,
@@ -37,15 +37,15 @@ counters! {
         pub route_requests_sent: u64,
         /// Requests for updates received.
         pub route_requests_received: u64,
-        /// Requests for a sequence number made here, repeats apart.
+        /// Requests for a sequence number originated here, without repeats.
         pub seqno_requests_made: u64,
         /// Requests for a sequence number received.
         pub seqno_requests_received: u64,
-        /// Requests for a sequence number passed on.
+        /// Requests for a sequence number forwarded.
         pub seqno_requests_forwarded: u64,
-        /// Sequence numbers made because one was asked for.
+        /// Sequence numbers originated because of a request.
         pub seqnos_made: u64,
-        /// Destinations for which there was no route and then was one.
+        /// Destinations that gained a first route.
         pub routes_found: u64,
         /// Destinations for which the last route was lost.
         pub routes_lost: u64,

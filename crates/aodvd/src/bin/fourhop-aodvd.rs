@@ -72,10 +72,10 @@ mod program {
   interfaces = [\"wlan0\"]
   mesh = [\"10.0.0.0/9\"]
 
-docs/aodvd.md of the sources has all keys.
+docs/aodvd.md in the source tree lists all keys.
 
 /var/lib/fourhop-aodvd/state.json: numbers that must continue after a restart (RFC 3561 section 6.13), and \
-settings of the system that the next start restores if the daemon was killed.
+system settings that the next start restores if the daemon was killed.
 
 /run/fourhop-aodvd/control: socket of the running daemon, which sends its state as JSON to each client.";
 

@@ -306,7 +306,7 @@ mod program {
 ";
 
     const EXAMPLE: &str = "
-A scenario of five hops, and iperf3 from one end to the other:
+A scenario of five hops, with a ping from one end to the other:
 
   fourhop-emulate run chain.toml --without-flows -- fourhop-emulate exec n0 -- ping -c 3 n5
 ";

@@ -150,7 +150,7 @@ mod program {
 ";
 
     const SIGNALS: &str = "
-SIGHUP reads the file again; if it is invalid, the old configuration stays. SIGTERM and SIGINT remove the rules, \
+SIGHUP reloads the file; if it is invalid, the old configuration stays in effect. SIGTERM and SIGINT remove the rules, \
 release waiting packets, and end the service.
 ";
 

@@ -160,7 +160,7 @@ def test_set_transport_is_that_of_every_tcp_flow(fourhop: Command, chain: Path) 
 
 
 def test_a_flow_without_a_path_is_said(fourhop: Command, chain: Path) -> None:
-    gap = "warning: flow-1: no path of links from node 0 to node 3: from node 0 the nearest node not reached is node 1"
+    gap = "warning: flow-1: no path of links from node 0 to node 3: the unreached node nearest to node 0 is node 1"
     for command in ("check", "run"):
         result = fourhop(command, chain, "--set", "topology.spacing=300m")
         assert result.returncode == 0, result.stderr

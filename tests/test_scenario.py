@@ -182,7 +182,7 @@ def test_runs_and_precision_exclude_each_other() -> None:
 
 def test_a_flow_without_a_path_is_warned_of() -> None:
     far = Scenario.chain(hops=2, spacing="300m", duration="3s")
-    said = "flow-1: no path of links from node 0 to node 2: from node 0 the nearest node not reached is node 1, 300 m"
+    said = "flow-1: no path of links from node 0 to node 2: the unreached node nearest to node 0 is node 1, 300 m"
     with pytest.warns(fourhop.FourhopWarning, match=said) as caught:
         result = fourhop.run(far)
     assert caught[0].filename == __file__

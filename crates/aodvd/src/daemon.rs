@@ -229,8 +229,8 @@ impl Daemon {
         if self.engine.is_quiet(self.clock.now()) {
             let wait = self.engine.aodv().config().delete_period().as_secs_f64();
             let _ = screen::line(format_args!(
-                "silent for {wait} s: without numbers from before, others could take old routes for new (RFC 3561 \
-                    section 6.13; routing.reboot_wait = false does without)"
+                "silent for {wait} s: without the previous sequence numbers, other nodes could take old routes for \
+                    new ones (RFC 3561 section 6.13; routing.reboot_wait = false skips this)"
             ));
         }
         manager.ready(&format!("routing for {address} over {interfaces}"));

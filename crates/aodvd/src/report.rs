@@ -282,9 +282,8 @@ impl Report {
         let refused: u64 = self.refused.values().sum();
         let problems: String = self.problems.iter().map(|words| format!("problem: {words}\n")).collect();
         format!(
-            "{} over {}, up {:.0} s, number {}{}, signal: {}\nrequests {} sent, {} received, {} passed on; replies {} \
-                sent, {} \
-             passed on; errors {} sent, {} received; refused {}\n{problems}\n{}\n{}",
+            "{} over {}, up {:.0} s, number {}{}, signal: {}\nrequests {} sent, {} received, {} forwarded; replies {} \
+                sent, {} forwarded; errors {} sent, {} received; refused {}\n{problems}\n{}\n{}",
             self.address,
             self.interfaces.join(" "),
             self.uptime_s,

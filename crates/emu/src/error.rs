@@ -18,9 +18,8 @@ pub enum EmulationError {
     System(#[from] Error),
     /// The system refused something reserved to the administrator.
     #[error(
-        "{0}\nAn emulation makes network namespaces and devices: it needs root, or a system that gives users \
-            namespaces of \
-         their own (kernel.unprivileged_userns_clone, user.max_user_namespaces) and a readable /dev/net/tun. Try: \
+        "{0}\nAn emulation creates network namespaces and devices: it needs root, or a system that lets users create \
+            namespaces (kernel.unprivileged_userns_clone, user.max_user_namespaces) and a readable /dev/net/tun. Try: \
          sudo {1}"
     )]
     Forbidden(Error, String),

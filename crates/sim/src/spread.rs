@@ -58,8 +58,8 @@ impl TooWide {
         let most = metres(airtime);
         let rate = rate.bps() as f64 / 1e6;
         format!(
-            "less than {most:.0} m between the nearest and the farthest receiver of a frame, as far as light travels \
-             during the shortest frame, {name} at {rate} Mbit/s of {} us",
+            "less than {most:.0} m between the nearest and the farthest receiver of a frame, the distance that light \
+                travels during the shortest frame, {name} at {rate} Mbit/s of {} us",
             airtime.as_nanos() as f64 / 1e3,
         )
     }

@@ -42,7 +42,8 @@ fn a_grid_of_100_km_is_refused() {
         error,
         "far.toml: topology: found receivers of node 8 from 100000 m to 282843 m away, allowed: less than 91200 m \
             between \
-         the nearest and the farthest receiver of a frame, as far as light travels during the shortest frame, an ACK \
+         the nearest and the farthest receiver of a frame, the distance that light travels during the shortest frame, \
+         an ACK \
          at 1 \
          Mbit/s of \
          304 us (a smaller network, a shorter range or slower frames)"

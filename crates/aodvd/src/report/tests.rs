@@ -241,7 +241,7 @@ fn the_overview_begins_with_the_daemon_its_messages_and_its_problems() {
         report.overview(),
         format!(
             "10.0.0.1 over mesh0 mesh1, up 61 s, number 12, quiet, signal: nl80211\n\
-             requests 1 sent, 2 received, 3 passed on; replies 4 sent, 5 passed on; errors 6 sent, 7 received; \
+             requests 1 sent, 2 received, 3 forwarded; replies 4 sent, 5 forwarded; errors 6 sent, 7 received; \
              refused 42\nproblem: mesh1 is down\n\n{tables}"
         )
     );

@@ -99,8 +99,8 @@ impl Medium {
         let (setup, _) = translate::setup(scenario, seed, &batch::Control::new())?;
         let unsuited = |what: &str| EmulationError::Unsuited(format!("{}: {what}", scenario.file));
         if setup.stations().are_several() {
-            let why = "[[radios]]: found several radios at a node, allowed: one, which is on the channel that the \
-                kernel chooses";
+            let why = "[[radios]]: found several radios at a node, allowed: one, on the channel that the kernel \
+                chooses";
             return Err(unsuited(why));
         }
         if setup.node.mac.mcs.is_some() {

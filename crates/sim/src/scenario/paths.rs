@@ -40,7 +40,7 @@ impl fmt::Display for NoPath {
         match self.gap {
             Some((near, far, metres)) => write!(
                 f,
-                "{at_start}: from node {near} the nearest node not reached is node {far}, {metres:.0} m away, and a \
+                "{at_start}: the unreached node nearest to node {near} is node {far}, {metres:.0} m away, and a \
                     hop \
                  reaches {:.0} m{}",
                 self.range_m,

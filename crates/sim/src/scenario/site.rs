@@ -276,9 +276,8 @@ impl Builder {
             let key = if keys.etx.is_some() { "etx" } else { "delivery" };
             let value = node.entry(key).map_or(node, |entry| &entry.value);
             let allowed = format!(
-                "a share of {:.1}% at least at {} Mbit/s: below `radio.preamble_sinr` this radio notices no frame, \
-                    and at it already \
-                 so many arrive",
+                "a share of at least {:.1}% at {} Mbit/s: below `radio.preamble_sinr` the radio detects no frames, \
+                    and at this value that many already arrive",
                 100.0 * least,
                 rate.bps() as f64 / 1e6
             );
@@ -288,7 +287,7 @@ impl Builder {
         let mut problems: Vec<_> = problems.collect();
         if problems.len() > 1 {
             problems[0].hint =
-                Some(format!("{} more links are alike; fading lets any share arrive", problems.len() - 1));
+                Some(format!("{} more links are like this; with fading, any share can arrive", problems.len() - 1));
         }
         self.problems.extend(problems.into_iter().next());
     }

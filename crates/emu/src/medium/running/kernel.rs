@@ -53,7 +53,7 @@ impl Medium {
             Errno::EBUSY => refused("another program is the medium of the simulated radios: stop it first".to_owned()),
             Errno::EPERM => refused("only root may run the radios' medium. Try: sudo fourhop medium".to_owned()),
             Errno::EOPNOTSUPP => refused(
-                "radios: found some that are on several channels at once, allowed: one channel each. Try: \
+                "radios: found radios on several channels at once, allowed: one channel each. Try: \
                  modprobe -r mac80211_hwsim, then modprobe mac80211_hwsim channels=1"
                     .to_owned(),
             ),

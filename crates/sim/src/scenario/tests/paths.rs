@@ -14,7 +14,7 @@ fn said(places: &[u32], rest: &str) -> Vec<String> {
 #[test]
 fn a_gap_is_named_with_the_nodes_at_its_sides() {
     assert_eq!(said(&[0, 200, 450], ""), [""; 0]);
-    let lost = "flow-1: no path of links from node 0 to node 3: from node 1 the nearest node not reached is node 2, \
+    let lost = "flow-1: no path of links from node 0 to node 3: the unreached node nearest to node 1 is node 2, \
         260 m away, \
                 and a hop reaches 250 m";
     assert_eq!(said(&[0, 200, 460, 600], ""), [lost]);
@@ -24,7 +24,7 @@ fn a_gap_is_named_with_the_nodes_at_its_sides() {
 fn a_host_is_reached_through_a_gateway() {
     let wired = "[wired]\ngateways = [1]\nnodes = [\"B\"]\n[[flows]]\nfrom = \"B\"\nto = 2\ntransport = \"newreno\"\n";
     assert_eq!(said(&[0, 300, 500], wired).len(), 1, "the first flow, and not that from the host to node 2");
-    let far = "flow-1: no path of links from B to node 2: from node 2 the nearest node not reached is node 1, 700 m \
+    let far = "flow-1: no path of links from B to node 2: the unreached node nearest to node 2 is node 1, 700 m \
         away, and a \
                hop reaches 250 m";
     assert_eq!(said(&[0, 200, 900], wired)[0], far);
@@ -43,7 +43,7 @@ fn a_node_that_comes_by_has_a_path() {
 #[test]
 fn what_is_in_the_way_counts() {
     let wall = "[[walls]]\ncorners = [[\"300m\", \"-9m\"], [\"300m\", \"9m\"]]\nloss = \"9dB\"\n";
-    let lost = "flow-1: no path of links from node 0 to node 2: from node 1 the nearest node not reached is node 2, \
+    let lost = "flow-1: no path of links from node 0 to node 2: the unreached node nearest to node 1 is node 2, \
         200 m away, \
                 and a hop reaches 250 m in the open, without [[walls]], [[losses]] and [[nodes]]";
     assert_eq!(said(&[0, 200, 400], wall), [lost]);

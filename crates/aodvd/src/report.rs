@@ -247,7 +247,7 @@ impl Report {
                 route.precursors.join(" "),
             ]
         });
-        let head = ["destination", "next hop", "interface", "hops", "number", "expires s", "", "used by"];
+        let head = ["destination", "next hop", "interface", "hops", "seqno", "expires s", "", "used by"];
         table(&head, &[false, false, false, true, true, true], &rows.collect::<Vec<_>>())
     }
 
@@ -282,13 +282,13 @@ impl Report {
         let refused: u64 = self.refused.values().sum();
         let problems: String = self.problems.iter().map(|words| format!("problem: {words}\n")).collect();
         format!(
-            "{} over {}, up {:.0} s, number {}{}, signal: {}\nrequests {} sent, {} received, {} forwarded; replies {} \
+            "{} over {}, up {:.0} s, seqno {}{}, signal: {}\nrequests {} sent, {} received, {} forwarded; replies {} \
                 sent, {} forwarded; errors {} sent, {} received; refused {}\n{problems}\n{}\n{}",
             self.address,
             self.interfaces.join(" "),
             self.uptime_s,
             self.seqno,
-            if self.quiet { ", quiet" } else { "" },
+            if self.quiet { ", silent" } else { "" },
             self.signal_source,
             count("rreq_originated"),
             count("rreq_received"),

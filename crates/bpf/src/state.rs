@@ -145,7 +145,9 @@ pub fn make_room() -> Result<Option<State>, Error> {
     if let Some(state) = &left {
         if state.holds() {
             let place = state.place();
-            return Err(Error::Refused(format!("already {place}: unload it with fourhop-cc unload")));
+            return Err(Error::Refused(format!(
+                "the programs are already {place}: unload them with fourhop-cc unload"
+            )));
         }
         state.remove()?;
     }

@@ -177,7 +177,7 @@ fn the_table_of_routes_leaves_out_invalid_ones_and_says_which_are_used_or_repair
         ]
     );
     let head = table.lines().next().unwrap();
-    assert_eq!(head, "destination  next hop  interface  hops  number  expires s          used by");
+    assert_eq!(head, "destination  next hop  interface  hops  seqno  expires s          used by");
 }
 
 #[test]
@@ -240,11 +240,11 @@ fn the_overview_begins_with_the_daemon_its_messages_and_its_problems() {
     assert_eq!(
         report.overview(),
         format!(
-            "10.0.0.1 over mesh0 mesh1, up 61 s, number 12, quiet, signal: nl80211\n\
+            "10.0.0.1 over mesh0 mesh1, up 61 s, seqno 12, silent, signal: nl80211\n\
              requests 1 sent, 2 received, 3 forwarded; replies 4 sent, 5 forwarded; errors 6 sent, 7 received; \
              refused 42\nproblem: mesh1 is down\n\n{tables}"
         )
     );
     let calm = Report { quiet: false, ..report }.overview();
-    assert!(calm.contains("number 12, signal: nl80211"), "{calm}");
+    assert!(calm.contains("seqno 12, signal: nl80211"), "{calm}");
 }

@@ -191,7 +191,7 @@ mod program {
                 for change in &state.changes {
                     note(format_args!("restored: {change} undone"));
                 }
-                Ok(screen::line(format_args!("unloaded what was {}", state.place()))?)
+                Ok(screen::line(format_args!("unloaded the programs {}", state.place()))?)
             }
             None => Err(Error::Refused("nothing is loaded by fourhop-cc".to_owned())),
         }
@@ -223,7 +223,7 @@ mod program {
     fn table(all: &[Connection]) -> String {
         let loaded = State::read().filter(State::holds);
         let text =
-            loaded.map_or("not loaded by fourhop-cc\n".to_owned(), |state| format!("loaded, {}\n", state.place()));
+            loaded.map_or("not loaded by fourhop-cc\n".to_owned(), |state| format!("programs {}\n", state.place()));
         if all.is_empty() {
             return text + "no paced connections\n";
         }
@@ -239,7 +239,7 @@ mod program {
             "burst",
             "kbit/s",
             "cwnd",
-            "again",
+            "resent",
         ];
         let millis = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |seconds| format!("{:.2}", seconds * 1e3));
         let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());

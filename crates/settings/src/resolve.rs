@@ -196,6 +196,7 @@ impl Kind {
             Kind::Transport => one_of(transport_names()),
             Kind::Node => "a node number, \"first\", \"last\", \"random\" or a name from [wired]".into(),
             Kind::Gateways => "a list of at least one node number, \"first\", \"last\" or \"random\"".into(),
+            Kind::Names(1) => "a list of at least 1 name".into(),
             Kind::Names(least) => format!("a list of at least {least} names"),
             Kind::IntOrList(from, to, lists_for) => {
                 let list = if takes_list(lists_for, selector) { ", or a list of such numbers" } else { "" };

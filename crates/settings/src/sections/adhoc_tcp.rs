@@ -31,7 +31,7 @@ section! {
     AdhocTcp = "adhoc_tcp" {
         /// The receiver limits the window to the capacity of the path.
         delimiter: bool, Kind::Bool, Both("true");
-        /// That limit follows the rate that the receiver measures (equation 4); otherwise it is W_max, a quarter of the
+        /// This limit follows the rate that the receiver measures (equation 4); if false, it is W_max, a quarter of the
         /// hops.
         rater: bool, Kind::Bool, Both("true");
         /// Rounding in equation 4.
@@ -48,7 +48,7 @@ section! {
         occupancy_high: Share, share("0%", "100%"), Layer(|_| Share::thousandths(Gate::QUARTERS.high).to_value());
         /// Unit of the timestamps.
         timestamp_tick: Dur, time("1us", "1s"), Both("10us");
-        /// Lead of receivers' clocks over senders' at time zero; negative: lag.
+        /// Offset of receivers' clocks from senders' clocks at time zero; positive: ahead.
         clock_offset: TimeShift, time("-1000s", "1000s"), Both("0s");
         /// Frequency error of these clocks in parts per million.
         clock_drift: Number, number("-1000", "1000"), Both("0");

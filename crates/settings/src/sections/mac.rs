@@ -109,7 +109,7 @@ section! {
         backoff_draw: BackoffDraw, Kind::Choice(BackoffDraw::CHOICES) => backoff_draw;
         /// Send a frame at once if the medium has been idle for a DIFS.
         immediate_access: bool, Kind::Bool => immediate_access;
-        /// Send no CTS during an EIFS or after a captured frame either, not only during a NAV.
+        /// Also send no CTS during an EIFS or after a captured frame, not only during a NAV.
         cts_refused_by_eifs: bool, Kind::Bool => cts_refused_by_eifs;
         /// Reset a NAV set by an RTS if no frame follows.
         nav_reset: bool, Kind::Bool => nav_reset;

@@ -120,7 +120,7 @@ impl Builder {
         let topology = match &mobility {
             Some((resolved, _, Some(tracks))) => {
                 if let Some(entry) = self.root.entry("topology") {
-                    let allowed = "nothing: the movement file says where nodes start";
+                    let allowed = "no [topology]: the movement file says where nodes start";
                     self.problems.push(entry.at.problem("topology", entry.value.describe(), allowed));
                 }
                 Some((resolved.clone(), Topology::Positions(tracks.starts.clone())))

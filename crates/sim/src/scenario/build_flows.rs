@@ -177,7 +177,7 @@ impl Builder {
             FlowTransport::Ping => (app == AppKind::Ping, "\"ping\", the application over \"ping\"".to_owned()),
             FlowTransport::Own(own) => {
                 if Option::<u32>::from_value(resolved.values.get("window")).is_some() {
-                    let allowed = format!("nothing: {:?} sends at a rate and has no window", own.name());
+                    let allowed = format!("no window: {:?} sends at a rate", own.name());
                     self.problems.push(resolved.problem("window", resolved.show("window"), allowed));
                 }
                 (is_transfer, format!("\"bulk\" or \"transfer\", the applications over {:?}", own.name()))

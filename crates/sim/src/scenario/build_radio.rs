@@ -28,7 +28,7 @@ impl Builder {
         for (key, (other, allowed)) in conditions.filter_map(|key| Some((key.name, needs(key.name, &resolved.values)?)))
         {
             let values: Vec<_> = allowed.iter().map(|value| format!("{value:?}")).collect();
-            let allowed = format!("nothing, or `{other}` {}", values.join(" or "));
+            let allowed = format!("only with `{other}` {}", values.join(" or "));
             self.problems.push(resolved.problem(key, resolved.show(key), allowed));
         }
         self.rates(&resolved, &radio);
@@ -107,7 +107,7 @@ impl Builder {
                 refuse("mcs", format!("{} with {around}", indices.join(", ")));
             }
             (.., Some(mcs)) if radio.rate != mcs.rate() => {
-                refuse("rate", format!("nothing, or \"{}Mbps\", that of `mcs`,", mcs.rate().bps() as f64 / 1e6));
+                refuse("rate", format!("no value, or \"{}Mbps\" as given by `mcs`,", mcs.rate().bps() as f64 / 1e6));
             }
             _ => {}
         }

@@ -38,7 +38,7 @@ impl Builder {
             self.problems.push(self.root.at.problem("transport", format!("{name:?}"), allowed));
         }
         if !scenario.without_mcs().is_empty() {
-            let allowed = "nothing with `mac.edca`: stations of 802.11a and g have no access categories";
+            let allowed = "no such station with `mac.edca`: stations of 802.11a and g have no access categories";
             self.problems.push(self.root.at.problem("nodes.phy", "an older `phy`", allowed));
         }
         if c3tcp.enabled {

@@ -141,7 +141,7 @@ impl Builder {
                 self.problems.push(resolved.problem("phy", resolved.show("phy"), allowed));
             }
             if !on_ground && keys.antenna_height.is_some() {
-                let allowed = "nothing, or `radio.path_loss` \"two-ray\": no other model uses heights";
+                let allowed = "only with `radio.path_loss` \"two-ray\": no other model uses heights";
                 self.problems.push(resolved.problem("antenna_height", resolved.show("antenna_height"), allowed));
             }
         }
@@ -188,7 +188,7 @@ impl Builder {
             let (from, to) = (keys.from, keys.to);
             let Some(what) = self.quality(resolved, keys, &radio.1) else { continue };
             if moving {
-                let allowed = "nothing, or `mobility.model` \"fixed\": a loss is measured between two positions";
+                let allowed = "only with `mobility.model` \"fixed\": a loss is measured between two positions";
                 self.problems.push(resolved.problem(what, resolved.show(what), allowed));
             }
             let known = self.known(resolved, "from", from, topology) & self.known(resolved, "to", to, topology);
@@ -242,7 +242,7 @@ impl Builder {
         }
         for (key, given) in [("frame", keys.frame.is_some()), ("frame_rate", keys.frame_rate.is_some())] {
             if given && !share {
-                let allowed = "nothing, unless `delivery` or `etx` is given";
+                let allowed = "only with `delivery` or `etx`";
                 self.problems.push(resolved.problem(key, resolved.show(key), allowed));
             }
         }
@@ -303,7 +303,7 @@ impl Builder {
             None if !routes.is_empty() => ("routes".to_owned(), "a list of tables"),
             None => return,
         };
-        let allowed = "nothing, or `routing.protocol` \"static\": other protocols find their own routes";
+        let allowed = "only with `routing.protocol` \"static\": other protocols find their own routes";
         let section = self.root.entry(if key == "routes" { "routes" } else { "nodes" });
         let at = section.expect("INVARIANT: it has entries").value.at.clone();
         self.problems.push(at.problem(&key, found, allowed));

@@ -204,7 +204,7 @@ fn what_does_not_go_over_atp() {
     );
     assert_eq!(
         message("transport = \"newreno\"", &atp("window = 8")),
-        "chain.toml:12:10: flows[0].window: found 8, allowed: nothing: \"atp\" sends at a rate and has no window"
+        "chain.toml:12:10: flows[0].window: found 8, allowed: no window: \"atp\" sends at a rate"
     );
     let wired = "[wired]\ngateways = [0]\nnodes = [\"host\"]\n[[flows]]\nfrom = 2\nto = \"host\"\ntransport = \"atp\"";
     let error = load(&format!("{CHAIN}\n{wired}\n")).expect_err("should be refused").to_string();
@@ -301,7 +301,7 @@ fn values_that_contradict_each_other() {
             four"
     );
     assert!(edca("radio = { phy = \"ht\", model = \"sinr\" }\nnodes = [{ node = 1, phy = \"ofdm\" }]").ends_with(
-        "nodes.phy: found an older `phy`, allowed: nothing with `mac.edca`: stations of 802.11a and g have no \
+        "nodes.phy: found an older `phy`, allowed: no such station with `mac.edca`: stations of 802.11a and g have no \
                 access categories"
     ));
     assert_eq!(
@@ -334,7 +334,7 @@ fn values_that_contradict_each_other() {
     );
     assert_eq!(
         ht("radio.rate = \"54Mbps\""),
-        "chain.toml:5:14: radio.rate: found \"54Mbps\", allowed: nothing, or \"65Mbps\", that of `mcs`, with `phy` \
+        "chain.toml:5:14: radio.rate: found \"54Mbps\", allowed: no value, or \"65Mbps\" as given by `mcs`, with `phy` \
             \"ht\""
     );
     assert_eq!(
@@ -369,7 +369,7 @@ fn values_that_contradict_each_other() {
     );
     assert_eq!(
         message("[topology]", "radio.mcs = 3\n[topology]"),
-        "chain.toml:4:13: radio.mcs: found 3, allowed: nothing, or `phy` \"ht\" or \"ht-2.4ghz\" or \"vht\" or \"he\" \
+        "chain.toml:4:13: radio.mcs: found 3, allowed: only with `phy` \"ht\" or \"ht-2.4ghz\" or \"vht\" or \"he\" \
             or \"he-2.4ghz\""
     );
     assert_eq!(
@@ -545,11 +545,11 @@ fn keys_of_another_radio() {
     assert!(error.ends_with(" (it belongs to sinr)"), "{error}");
     assert_eq!(
         radio("model = \"sinr\"\nexponent = 2.5\npath_loss = \"two-ray\""),
-        "chain.toml:6:12: radio.exponent: found \"2.5\", allowed: nothing, or `path_loss` \"log-distance\""
+        "chain.toml:6:12: radio.exponent: found \"2.5\", allowed: only with `path_loss` \"log-distance\""
     );
     assert_eq!(
         radio("model = \"sinr\"\ndoppler = \"2Hz\""),
-        "chain.toml:6:11: radio.doppler: found \"2Hz\", allowed: nothing, or `fading` \"rayleigh\" or \"rician\""
+        "chain.toml:6:11: radio.doppler: found \"2Hz\", allowed: only with `fading` \"rayleigh\" or \"rician\""
     );
     assert_eq!(
         radio("model = \"sinr\"\nrate = \"3Mbps\""),

@@ -132,6 +132,6 @@ fn movement_files_lie_beside_the_scenario_and_go_into_what_it_resolves_to() {
     assert_eq!(error.to_string(), expected);
     let text = format!("{HEAD}model = 'bonnmotion'\nfile = 'walk.movements'\n[topology]\nkind = 'chain'\nhops = 1\n");
     let error = load_toml(&text, &file, &[]).unwrap_err().to_string();
-    assert!(error.contains("topology: found a table, allowed: nothing: the movement file says where"), "{error}");
+    assert!(error.contains("topology: found a table, allowed: no [topology]: the movement file says where"), "{error}");
     std::fs::remove_dir_all(folder).unwrap();
 }

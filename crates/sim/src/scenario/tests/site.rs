@@ -157,7 +157,7 @@ fn what_cannot_have_been_measured_is_refused() {
     );
     assert!(
         said("snr = '9dB'\nframe = '100B'\n")
-            .ends_with("losses[0].frame: found \"100B\", allowed: nothing, unless `delivery` or `etx` is given")
+            .ends_with("losses[0].frame: found \"100B\", allowed: only with `delivery` or `etx`")
     );
     let rate = said("delivery = '50%'\nframe_rate = '11Mbps'\n");
     assert!(rate.contains("losses[0].frame_rate: found \"11Mbps\", allowed: \"6Mbps\" or \"9Mbps\""), "{rate}");
@@ -270,7 +270,7 @@ fn errors_of_nodes_say_what_is_allowed() {
     );
     assert_eq!(
         problem("[[nodes]]\nnode = 1\nantenna_height = '9m'\n[radio]\nmodel = 'sinr'\nexponent = 2\n"),
-        "chain.toml:14:18: nodes[0].antenna_height: found \"9m\", allowed: nothing, or `radio.path_loss` \"two-ray\": \
+        "chain.toml:14:18: nodes[0].antenna_height: found \"9m\", allowed: only with `radio.path_loss` \"two-ray\": \
             no other model uses heights"
     );
 }
@@ -295,7 +295,7 @@ fn errors_of_losses_and_walls_say_what_is_allowed() {
             "[[losses]]\nfrom = 0\nto = 1\nloss = '70dB'\n[mobility]\nmodel = 'waypoints'\n\
              waypoints = [[1, '10s', '400m', '0m']]\n"
         ),
-        "chain.toml:15:8: losses[0].loss: found \"70dB\", allowed: nothing, or `mobility.model` \"fixed\": a loss is \
+        "chain.toml:15:8: losses[0].loss: found \"70dB\", allowed: only with `mobility.model` \"fixed\": a loss is \
             measured between two positions"
     );
     assert_eq!(
@@ -377,7 +377,7 @@ fn an_override_takes_away_what_it_makes_meaningless() {
     assert_eq!((loss.delivery, loss.snr.map(|snr| snr.0.round())), (None, Some(4.0)));
     assert_round_trip(&still);
     let kept = chain(&text.replace("fading = 'rician'\n", "")).unwrap_err().to_string();
-    assert!(kept.contains("rician_k") && kept.contains("allowed: nothing"), "{kept}");
+    assert!(kept.contains("rician_k") && kept.contains("allowed: only with"), "{kept}");
 }
 
 #[test]

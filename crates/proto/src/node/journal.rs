@@ -91,7 +91,7 @@ kinds! {
     Rerr = "rerr";
     /// Acknowledgement of a route reply.
     RrepAck = "rrep-ack";
-    /// HELLO: a route reply that nobody asked for.
+    /// HELLO: an unsolicited route reply.
     Hello = "hello";
     /// Probe of links.
     Probe = "probe";

@@ -46,5 +46,5 @@ def test_steps_add_up(worlds: ModuleType) -> None:
 
 def test_c3tcp_is_refused_where_frames_are_aggregates(worlds: ModuleType) -> None:
     assert worlds.variant("chain", "c3", "rates").resolved["c3tcp"]["enabled"]
-    with pytest.raises(FourhopError, match=r"c3tcp.enabled.*whose frames are aggregates"):
+    with pytest.raises(FourhopError, match=r"c3tcp.enabled.*that aggregates frames"):
         worlds.variant("chain", "c3", "aggregates")

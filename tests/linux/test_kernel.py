@@ -352,7 +352,7 @@ def test_connections_go_on_when_the_program_is_killed(emulate: Starter, load: Lo
     again = load("--config", load.config(f"{net.id}-n0"))
     again.terminate()
     said = again.communicate(timeout=LONGEST)[1]
-    assert f"restored what process {process.pid} had set" in said
+    assert f"restored the settings of process {process.pid}" in said
     assert variables(net) == before
 
 

@@ -66,7 +66,7 @@ def test_stations_of_an_ibss_and_of_a_mesh_hear_each_other_as_the_scenario_says(
     assert re.search(r'^metrics fourhop_radio_frames_total\{node="n2",radio="42:00:00:00:02:00"\} [1-9]', said, re.M)
     assert 'error: change: found "n7", allowed: nodes with radios\n' in said
     assert "\nnobody 2\n" in said
-    assert "error: air: is a medium, whose radios are where you put them" in said
+    assert "error: air: is a medium; its radios are in namespaces of yours" in said
     assert "\nexec 2\n" in said
     assert "\nchange 0\n" in said
     assert "\nnear 0\n" in said, "the two ends hear each other from now on"
@@ -96,4 +96,4 @@ def test_stations_of_an_ibss_and_of_a_mesh_hear_each_other_as_the_scenario_says(
     report = reported(said, "again")
     assert list(report["gone"]) == [f"42:00:00:00:0{n}:00" for n in range(3)], report
     assert report["frames"]["acknowledged"] > 0
-    assert any("module of radios was unloaded" in warning for warning in report["warnings"])
+    assert any("module of the radios was unloaded" in warning for warning in report["warnings"])

@@ -220,7 +220,7 @@ mod tests {
         let text = r#"{"routes":[{"destination":"10.0.0.4","state":"valid","hops":3},
             {"destination":"10.0.0.5","state":"invalid","hops":2},{"destination":1}]}"#;
         assert_eq!(routes(text), Ok(vec![entry("10.0.0.4", 3, None)]));
-        assert!(routes("{}").unwrap_err().contains("name fourhop-aodvd's socket"));
+        assert!(routes("{}").unwrap_err().contains("set it to fourhop-aodvd's socket"));
     }
 
     #[test]

@@ -92,6 +92,6 @@ mod tests {
     fn a_flow_that_is_not_there_is_named() {
         let paced = PacedUdp { flow: 1, rate: Rate::kbps(200), payload: Bytes(1_000) };
         let error = measured(HOP, paced).expect_err("one flow only").to_string();
-        assert!(error.contains("found no flow 1, allowed: a flow below 1"), "{error}");
+        assert!(error.contains("found no flow 1, allowed: a number below 1"), "{error}");
     }
 }

@@ -67,7 +67,7 @@ fn the_summary_names_rules_mode_and_source_of_hops() {
     let two = "[mesh]\ndevices = ['a', 'b']\nrate = '2Mbps'\nhops = 'table'\n[[node]]\nto = '10.0.0.4'\nhops = 3\n\
                [pace]\nmode = 'gap'\n[rules]\nworkers = 2\n";
     daemon.config = Config::parse(two).unwrap();
-    let said = "a, b by iptables, 2 worker(s), mode gap, hops by the table, only looks";
+    let said = "a, b by iptables, 2 worker(s), mode gap, hops by the table, dry run";
     assert_eq!(daemon.summary(), said);
     for (more, end) in [
         ("hops = 'command'\ncommand = ['say', 'all']\n", "hops by the program say, only looks"),
@@ -76,7 +76,7 @@ fn the_summary_names_rules_mode_and_source_of_hops() {
         daemon.config = config(more);
         assert!(daemon.summary().ends_with(end), "{}", daemon.summary());
     }
-    assert!(daemon.summary().starts_with("no-mesh0 by rules of others, "), "{}", daemon.summary());
+    assert!(daemon.summary().starts_with("no-mesh0 by external rules, "), "{}", daemon.summary());
 }
 
 #[test]

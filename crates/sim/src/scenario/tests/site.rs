@@ -167,7 +167,7 @@ fn what_cannot_have_been_measured_is_refused() {
     let deaf = by_noise(&format!("{link}delivery = '50%'\n")).replace("preamble_sinr = '0dB'", "preamble_sinr = '4dB'");
     let error = problem(&deaf);
     assert!(
-        error.contains("losses[0].delivery: found \"50%\", allowed: a share of 100.0% at least at 6 Mbit/s"),
+        error.contains("losses[0].delivery: found \"50%\", allowed: a share of at least 100.0% at 6 Mbit/s"),
         "{error}"
     );
 }
@@ -393,6 +393,6 @@ fn given_routes_lead_somewhere_and_belong_to_static_routing() {
     assert!(twice.contains("to which routes[0] already gives a route from 0"), "{twice}");
     for rest in [route(0, 3, 1), "[[nodes]]\nnode = 1\nforwards = false\n".to_owned()] {
         let error = chain(&format!("[routing]\nprotocol = 'aodv'\n{rest}")).unwrap_err().to_string();
-        assert!(error.contains("or `routing.protocol` \"static\""), "{error}");
+        assert!(error.contains("only with `routing.protocol` \"static\""), "{error}");
     }
 }

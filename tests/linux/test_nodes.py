@@ -376,7 +376,7 @@ def test_errors_say_what_to_do(emulate: Starter) -> None:
         (["emulate"], "FILE: name a scenario to emulate"),
         (["emulate", CHAIN, "--mtu", "2300"], "--mtu: found 2300, allowed: 576 to 2272 bytes"),
         (["emulate", CHAIN, "--name", "a/b"], '--name: found "a/b", allowed: 1 to 32 letters'),
-        (["emulate", CHAIN, "--name", net.id], f"an emulation called {net.id} already exists (--list shows it;"),
+        (["emulate", CHAIN, "--name", net.id], f"an emulation called {net.id} already exists; choose another --name"),
         (
             ["emulate", CHAIN, "--adhoc-receivers", "--tap", "--without-flows"],
             "--adhoc-receivers: needs simulated routing",

@@ -88,7 +88,10 @@ impl State {
         match made {
             Err(error) if there(&error) => Err(error).tried(|| {
                 let id = &self.id;
-                format!("an emulation called {id} already exists (--list shows it; --clean removes a killed one)")
+                format!(
+                    "an emulation called {id} already exists; choose another --name, or, if it was killed, \
+                     remove it with fourhop emulate --clean"
+                )
             }),
             made => made.tried(failed),
         }

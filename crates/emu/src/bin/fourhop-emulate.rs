@@ -285,7 +285,7 @@ mod program {
                 screen::line(text)?;
                 continue;
             }
-            let alive = if state.is_alive() { "running" } else { "killed: --clean removes it" };
+            let alive = if state.is_alive() { "running" } else { "killed: remove it with fourhop emulate --clean" };
             screen::line(format_args!("{}  {}  {} nodes  {alive}", state.id, state.scenario, state.members.len()))?;
         }
         Ok(())

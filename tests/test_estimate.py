@@ -233,7 +233,7 @@ def test_slopes_and_orders() -> None:
     assert ordered([("c", points[2][1]), ("b", points[1][1]), ("a", points[0][1])]).holds
     back = ordered([("a", points[0][1]), ("b", points[1][1])])
     assert (back.holds, back.criterion) == (False, "a > b")
-    with pytest.raises(ValueError, match="two places"):
+    with pytest.raises(ValueError, match="two or more values of x, found 1"):
         slope(points[:1])
 
 

@@ -224,8 +224,9 @@ def growth(ours: Sequence[Sample], theirs: Sequence[Sample]) -> Estimate:
 
 def slope(points: Sequence[tuple[float, Sample]]) -> Estimate:
     """The slope of the least-squares line through the means, per unit of x."""
-    if len({x for x, _ in points}) < 2:
-        raise ValueError(f"a slope needs at least two different x, found {len(points)} points")
+    values = {x for x, _ in points}
+    if len(values) < 2:
+        raise ValueError(f"a slope needs points at two or more values of x, found {len(values)}")
     centre = math.fsum(x for x, _ in points) / len(points)
     square = math.fsum((x - centre) ** 2 for x, _ in points)
     unit = points[0][1].unit

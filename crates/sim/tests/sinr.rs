@@ -143,7 +143,7 @@ fn one_sender_loses_what_the_error_rate_says() {
 #[test]
 fn the_page_of_the_radio_has_the_ratios_of_every_mcs() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/radio.md")).unwrap();
-    let line = page.lines().find(|line| line.starts_with("| dB with MCS |")).unwrap();
+    let line = page.lines().find(|line| line.starts_with("| ratio in dB |")).unwrap();
     let stated: Vec<f64> = line.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
     let noise = thermal_noise(PhyKind::Ofdm, Db(7.0));
     let receiver = Config {

@@ -38,7 +38,7 @@ fn errors_say_what_is_allowed() {
             "mesh: found networks without 10.0.0.1, allowed:",
         ),
         ("address = '10.0.0.1'\ninterfaces = ['x']\nmesh = ['fd00::/8']", "each item an IPv4 network"),
-        (&format!("{LEAST}[signal]\nthreshold = '-70dBm'"), "allowed: with a source"),
+        (&format!("{LEAST}[signal]\nthreshold = '-70dBm'"), "allowed: a threshold only with a source"),
         (&format!("{LEAST}[signal]\nsource = 'monitor'"), "signal.monitor: missing"),
         (&format!("{LEAST}[signal]\nsource = 'magic'"), "signal.source: found \"magic\", allowed: \"nl80211\" or"),
         (&format!("{LEAST}[limits]\nroutes = 0"), "limits.routes: found 0, allowed: a whole number from 4 to 100000"),

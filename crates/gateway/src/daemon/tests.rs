@@ -70,8 +70,8 @@ fn the_summary_names_rules_mode_and_source_of_hops() {
     let said = "a, b by iptables, 2 worker(s), mode gap, hops by the table, dry run";
     assert_eq!(daemon.summary(), said);
     for (more, end) in [
-        ("hops = 'command'\ncommand = ['say', 'all']\n", "hops by the program say, only looks"),
-        ("hops = 'aodv'\nsocket = '/s'\n[rules]\nmanage = false\n", "hops by fourhop-aodvd at /s, only looks"),
+        ("hops = 'command'\ncommand = ['say', 'all']\n", "hops by the program say, dry run"),
+        ("hops = 'aodv'\nsocket = '/s'\n[rules]\nmanage = false\n", "hops by fourhop-aodvd at /s, dry run"),
     ] {
         daemon.config = config(more);
         assert!(daemon.summary().ends_with(end), "{}", daemon.summary());

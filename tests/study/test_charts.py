@@ -47,8 +47,10 @@ def test_charts_hold_what_was_measured(parallel: SweepResult) -> None:
     assert over.y_label == "smoothed RTT (ms)"
     shown = table(["a", "b"], [("x", cells.goodput(transport="vegas"))])
     assert re.fullmatch(r"\d+(\.\d+)? \[.+, .+\] kbit/s", shown.rows[0][1])
-    with pytest.raises(FourhopError, match="found a row of another length, allowed: 2 values"):
+    with pytest.raises(FourhopError, match="found a row with 1 of 2 values; give one per column"):
         table(["a", "b"], [("x",)])
+    unknown = (f"{math.nan:.2f}", f"{math.nan:+.1f} %", math.nan, "nanometres")
+    assert table(["a", "b", "c", "d"], [unknown]).rows == (("unknown", "unknown", "unknown", "nanometres"),)
     both = table_by(cells, "transport", {"sum": "goodput", "timed out": "timeouts"}, {"vegas": "Vegas"}, heading="by")
     assert (both.columns, len(both.rows)) == (("by", "sum", "timed out"), 1)
     assert both.rows[0] == ("Vegas", shown.rows[0][1], str(cells.column("timeouts", transport="vegas").estimate))

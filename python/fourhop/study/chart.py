@@ -264,8 +264,9 @@ def over_time(table: pl.DataFrame, quantity: str, flows: Mapping[str, str]) -> t
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Chart:
     """A table of text; samples and estimates are written with their intervals."""
     shown = tuple(tuple(_text(value) for value in row) for row in rows)
-    if any(len(row) != len(columns) for row in shown):
-        raise FourhopError(f"a table: found a row of another length, allowed: {len(columns)} values, one per column")
+    for row in shown:
+        if len(row) != len(columns):
+            raise FourhopError(f"a table: found a row with {len(row)} of {len(columns)} values; give one per column")
     return Chart("table", columns=tuple(columns), rows=shown)
 
 
@@ -337,4 +338,6 @@ def _point(measured: Sample | Estimate | Interval, scale: float) -> list[float |
 def _text(value: object) -> str:
     if isinstance(value, Sample):
         return str(value.estimate)
-    return number(value) if isinstance(value, float) else str(value)
+    shown = number(value) if isinstance(value, float) else str(value)
+    # A format such as `.2f` writes what a few runs leave unknown as `nan`.
+    return "unknown" if shown.partition(" ")[0].lstrip("+-") == "nan" else shown

@@ -17,7 +17,7 @@
 //! | segments leave | in bursts of three tenths of the window, four windows per round trip (behind a wire two) | one by one, 1.2 windows per round trip |
 //!
 //! A receiver that delays acknowledgements waits for a second segment: without aggregates, `own` is then one more, and
-//! segments leave in pairs. The receiver's wait is no part of a round trip (`receiver`).
+//! segments leave in pairs. The receiver's wait is not part of a round trip (`receiver`).
 //!
 //! The window falls at once but rises only half the way, and by no more than arrives. A single loss changes nothing,
 //! because fades lose segments. A round that loses an eighth of its segments takes an eighth off the window, and so

@@ -1,6 +1,6 @@
 //! Detects whether a receiver waits for a second segment before it acknowledges (RFC 5681 section 4.2).
 //!
-//! Such a wait is no part of the path. Linux waits 40 to 200 ms (TCP_DELACK_MIN and TCP_DELACK_MAX of
+//! Such a wait is not part of the path. Linux waits 40 to 200 ms (TCP_DELACK_MIN and TCP_DELACK_MAX of
 //! include/net/tcp.h), but only after a while, and not for each segment: we think that it acknowledges one with PSH at
 //! once if the application reads it. A sender whose window is one segment cannot distinguish the wait from a longer
 //! path. So a late acknowledgement of the only segment in flight is in doubt: it does not count as a round trip, and

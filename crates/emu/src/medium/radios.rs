@@ -37,7 +37,7 @@ impl Radios {
         Radios { given, nodes: nodes as u32, ..Radios::default() }
     }
 
-    /// The radio of this address, which is registered if it was unknown; `None` if it is no node.
+    /// The radio of this address, which is registered if it was unknown; `None` if it is not a node.
     pub fn meet(&mut self, address: Address) -> Option<&mut Radio> {
         if !self.radios.contains_key(&address) {
             let node = self.node(address)?;

@@ -250,7 +250,7 @@ def either_or(data: Data) -> Claim:
 
 
 @study.check(
-    "Probing a closed window late takes the lead over SACK from the receiver alone",
+    "If the sender probes a closed window late, the receiver alone no longer leads SACK",
     paper="at high speed the receiver alone carries less than SACK (figure 10)",
     assumed="with a wait of 5 s less than without, and not 20 % more than SACK",
 )

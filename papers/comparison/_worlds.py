@@ -74,7 +74,7 @@ BASE = "cubic"
 PACED: Mapping[str, Any] = {**KERNEL, "gateway.kind": "gap"}
 TRANSPORTS = Variants(
     {
-        BASE: ("CUBIC of kernels", "cubic", KERNEL),
+        BASE: ("kernel CUBIC", "cubic", KERNEL),
         "newreno": ("NewReno", "newreno", {}),
         "bbr": ("BBR", "bbr", {}),
         "ap": ("TCP-AP", "tcp-ap", {}),

@@ -52,7 +52,7 @@ study = Study(
         f"{NETWORKS} networks of each class: chains, crosses, parallel chains, grids, random ones and gateways with "
         "downloads, two of each. Hops, flows, distance, channels (one or two), fades and wires are drawn.",
         "16 s, of which 4 s are not measured; 802.11b with AODV 50 s and 10 s. One run of each network.",
-        "CUBIC is that of kernels: RACK-TLP and HyStart++. The others have their defaults.",
+        "CUBIC uses RACK-TLP and HyStart++, as in kernels. The others use their defaults.",
         "Goodput is that of all flows of a network. Round trip is the smoothed one, read every 20 ms: the mean over "
         "the flows of each flow's 95th percentile. Ratios are per network, and means over networks are geometric.",
         "The statements are the aims that we had set before the runs.",
@@ -110,8 +110,8 @@ def hop(link: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 SHARED: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "hop": ("over a hop of 802.11n with FQ-CoDel", hop({"queue": "fq-codel"})),
-    "queue": ("over a hop of 802.11n with one queue of 200 packets", hop({"queue_limit": 200})),
+    "hop": ("over an 802.11n hop with FQ-CoDel", hop({"queue": "fq-codel"})),
+    "queue": ("over an 802.11n hop with one queue of 200 packets", hop({"queue_limit": 200})),
     "wire": ("on a wire of 10 Mbit/s and 40 ms with one queue of 200 packets", wire("20ms")),
     "far": ("on a wire of 10 Mbit/s and 100 ms with one queue of 200 packets", wire("50ms")),
 }
@@ -122,14 +122,14 @@ ORDER = {"": (5_000, 50), "_first": (50, 5_000)}
 
 MEETINGS = {
     f"{place}_{name}{order}": (
-        f"{'another AP2' if name == 'ap2' else LABELS[name]} that comes {'later' if order else 'first'}, {label}"
+        f"{'another AP2' if name == 'ap2' else LABELS[name]} that starts {'later' if order else 'first'}, {label}"
     )
     for place, (label, _) in SHARED.items()
     for name in ("cubic", "bbr", "ap2")
     for order in ORDER
     if (name, order) != ("ap2", "_first")
 }
-"""Two flows of AP2 meet only once: whichever comes first, the other one is late."""
+"""Two AP2 flows meet only once: whichever starts first, the other one starts later."""
 
 
 def meeting(each: str, keys: Mapping[str, Any]) -> Scenario:

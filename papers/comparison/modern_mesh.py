@@ -158,10 +158,8 @@ def overall(data: Data, name: str, of: Callable[[Cells], Sample] = Cells.goodput
 
 @study.chart
 def goodput(data: Data) -> Chart:
-    """How much more goodput all flows together have than with the CUBIC of kernels. Whiskers: 95 % intervals."""
-    return groups(
-        {LABELS[name]: beside(data, name) for name in LABELS if name != BASE}, "gain over the CUBIC of kernels (%)"
-    )
+    """How much more goodput all flows together have than with kernel CUBIC. Whiskers: 95 % intervals."""
+    return groups({LABELS[name]: beside(data, name) for name in LABELS if name != BASE}, "gain over kernel CUBIC (%)")
 
 
 @study.chart
@@ -193,7 +191,7 @@ def everything(data: Data, name: str) -> Chart:
 
 @study.chart
 def routes(data: Data) -> Chart:
-    """CUBIC of kernels over other routes: goodput of all flows together."""
+    """Goodput of all flows together with kernel CUBIC over other routes."""
     points = {
         label: {NETWORKS[n]: data.routed.goodput(variant=f"{n}/{name}") for n in ROUTED}
         for name, (label, _) in ROUTING.items()
@@ -306,7 +304,7 @@ def indices(data: Data, name: str) -> Sample:
 
 
 def _register(name: str) -> None:
-    tag, beaten = name.replace("-", "_"), f"than the {LABELS[BASE]}"
+    tag, beaten = name.replace("-", "_"), f"than {LABELS[BASE]}"
 
     def more(data: Data) -> Claim:
         return above(overall(data, name), 1.0)

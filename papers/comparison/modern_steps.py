@@ -64,7 +64,7 @@ study = Study(
         "place of 64, 6 FQ-CoDel in place of a drop-tail queue of 50, 7 a second channel, 8 MCS chosen by Minstrel-HT "
         "and routes by airtime, 9 Rician fading with 6 dB and 2 Hz.",
         f"RTS before each frame, every segment is acknowledged, {RUNS} runs.",
-        "The baseline is the CUBIC of kernels at the same step.",
+        "The baseline is kernel CUBIC at the same step.",
         "The checks are what we expected before the runs, after a look at two seeds.",
     ],
 )
@@ -138,7 +138,7 @@ def _gains(data: Data, name: str) -> Chart:
     }
     if "c3" in STEPPED[name]:
         points[LABELS["c3"]] = {STEP_LABELS[step]: gain(data, name, step, "c3") for step in WITH_C3TCP}
-    return groups(points, "gain over the CUBIC of kernels (%)")
+    return groups(points, "gain over kernel CUBIC (%)")
 
 
 @study.chart_each(
@@ -177,7 +177,7 @@ def numbers(data: Data) -> Chart:
 
 @study.chart
 def taken_out(data: Data) -> Chart:
-    """One thing taken out of today's mesh, or put back: gain over the CUBIC of kernels on the same mesh."""
+    """One thing taken out of today's mesh, or put back: gain over kernel CUBIC on the same mesh."""
     rows = [
         (name, label, *(gain_without(data, name, each, transport) for transport in CROSS if transport != BASE))
         for name in ("chain", "cross")
@@ -188,12 +188,12 @@ def taken_out(data: Data) -> Chart:
 
 @study.chart
 def other_paces(data: Data) -> Chart:
-    """Pacing in other forms on today's mesh: goodput relative to the CUBIC of kernels."""
+    """Pacing in other forms on today's mesh: goodput relative to kernel CUBIC."""
     points = {
         label: {name: paced(data, name, each) for name in ("chain", "cross", "gateway")}
         for each, (label, _) in PACES.items()
     }
-    return groups(points, "gain over the CUBIC of kernels (%)")
+    return groups(points, "gain over kernel CUBIC (%)")
 
 
 def paced(data: Data, name: str, each: str) -> Estimate:

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Longest input made here, in bytes.
 const LONGEST: usize = 4_096;
-/// What a number in a text may become: ends of ranges, other notations, and signs of the formats.
+/// Replacements for a number in a text: ends of ranges, other notations, and signs of the formats.
 const WORDS: [&[u8]; 12] = [
     b"0",
     b"-1",

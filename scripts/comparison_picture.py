@@ -158,7 +158,7 @@ def draw(
     made: list[Table], networks: Mapping[str, str], labels: Mapping[str, str], subject: Subject = SIDE_BY_SIDE
 ) -> Figure:
     """The picture of the tables, with networks and transports under their display names."""
-    base, base_label = subject.base, subject.labels[subject.base].split()[0]
+    base, base_label = subject.base, subject.labels[subject.base].removeprefix("kernel ").split()[0]
     figure = Figure(figsize=(13.4, 8.6), layout="constrained")
     for place, panel in enumerate(subject.panels):
         axes = figure.add_subplot(2, 2, place + 1)
@@ -190,7 +190,7 @@ def draw(
     runs = max(len(sample.values) for sample in made[0].values())
     figure.supxlabel(
         f"Colours: the ratio to {base_label} on the same network. Grey on white: no difference shown, as the 95 % "
-        f"interval of the difference, paired by seed over {runs} runs, holds zero.",
+        f"interval of the difference, paired by seed over {runs} runs, includes zero.",
         fontsize=9,
     )
     return figure

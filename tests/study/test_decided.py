@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
 from fourhop.stats import CONFIDENCE
-from fourhop.study import Claim, Sample, above, below, every, most
-from fourhop.study.claims import is_decided
+from fourhop.study import Claim, Sample, above, below, between, every, most
+from fourhop.study.claims import is_decided, keep_decided, measured_points, undecided
+from fourhop.study.estimate import Basis
 
 
-def sample(*values: float) -> Sample:
-    return Sample(values, tuple(range(len(values))), confidence=CONFIDENCE)
+def sample(*values: float, share: float = 0.25) -> Sample:
+    return Sample(values, tuple(range(len(values))), basis=Basis(CONFIDENCE, share, frozenset()))
 
 
 def test_only_an_interval_that_was_made_for_looks_and_has_a_width_decides() -> None:
@@ -19,7 +24,7 @@ def test_only_an_interval_that_was_made_for_looks_and_has_a_width_decides() -> N
     assert is_decided(below(far, 1.0))
     assert not is_decided(above(far, 11.0))
     assert not is_decided(above(sample(10.0, 10.0, 10.0), 1.0)), "equal values say nothing of the next one"
-    assert not is_decided(above(replace(far, confidence=None), 1.0))
+    assert not is_decided(above(replace(far, basis=None), 1.0))
     assert not is_decided(Claim("by its values", True, "10"))
 
 
@@ -40,3 +45,86 @@ def test_several_claims_are_decided_by_those_that_decide() -> None:
     assert not is_decided(every({"a": holding, "b": open_}))
     assert not is_decided(every({"a": holding, "b": flat}))
     assert is_decided(most({"a": holding, "b": holding, "c": holding, "d": open_}))
+
+
+def test_a_claim_that_hardly_holds_with_all_runs_is_given_up() -> None:
+    """At half of the runs: if the value is too far beyond the bound, or the interval will be wider than the bounds."""
+    half = sample(9.0, 10.0, 11.0, share=0.5)
+    assert is_decided(above(half, 10.9))
+    assert is_decided(below(half, 9.1))
+    assert not is_decided(above(half, 10.5))
+    assert not is_decided(below(half, 9.5))
+    assert not is_decided(above(sample(9.0, 10.0, 11.0, share=0.25), 10.9))
+    assert is_decided(between(half, 9.6, 10.4))
+    assert not is_decided(between(half, 9.4, 10.6))
+    # A weaker form that may hold keeps it open; one that does decides it.
+    lost = above(half, 10.9)
+    assert not is_decided(lost.or_partly(above(half, 9.9)))
+    assert is_decided(lost.or_partly(above(half, 5.0)))
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5])
+@pytest.mark.parametrize("distance", [0.0, 0.5, 1.0, 2.0, 3.0])
+def test_few_of_the_claims_that_hold_with_all_runs_are_given_up(share: float, distance: float) -> None:
+    """At most 2.5 % of all claims are given up although they would hold with all runs."""
+    runs, trials = 20, 1000
+    drawn = np.random.default_rng(7).normal(10.0, 1.0, (trials, runs))
+    bound = 10.0 - distance / math.sqrt(runs)
+
+    def claim(values: np.ndarray, share: float) -> Claim:
+        return above(sample(*values, share=share), bound)
+
+    given_up = [claim(each[: int(share * runs)], share).futile for each in drawn]
+    holds = [bool(claim(each, 1.0).holds) for each in drawn]
+    lost = sum(map(min, given_up, holds))
+    assert lost <= 0.025 * trials + 3.0 * math.sqrt(0.025 * trials)
+    if distance == 0.0:
+        assert sum(given_up) >= (0.05 if share == 0.25 else 0.2) * trials
+
+
+def at(point: int, *values: float) -> Sample:
+    points = frozenset({("chain", point)})
+    return replace(sample(*values), basis=Basis(CONFIDENCE, 0.25, points))
+
+
+def test_each_part_asks_for_the_runs_of_its_own_points() -> None:
+    base, near, far = at(0, 10.0, 10.5, 11.0), at(1, 9.0, 10.5, 11.9), at(2, 3.0, 3.3, 3.2)
+    claim = every(above({"near": base / near, "far": base / far}, 1.0))
+    assert measured_points(claim) == frozenset({("chain", 0), ("chain", 1), ("chain", 2)})
+    assert [part.points for part in undecided(claim)] == [frozenset({("chain", 0), ("chain", 1)})]
+    partly = above(far - base, 1.0).or_partly(above(near, 10.0))
+    assert [part.points for part in undecided(partly)] == [frozenset({("chain", 1)})]
+    # Points that nobody recorded: a sample made by hand, a claim made by hand.
+    assert measured_points(every({"a": claim, "b": Claim("by hand", True, "10")})) is None
+    assert measured_points(above(sample(1.0, 2.0).estimate, 0.0)) == frozenset()
+    assert measured_points(above(Sample((1.0, 2.0), (1, 2)), 0.0)) is None
+
+
+def test_a_decided_part_stays_as_it_was_decided() -> None:
+    """Its points may have no more runs, or those of another number."""
+    ahead, open_, behind = (10.8, 11.0, 11.2), (9.0, 10.5, 11.9), (1.0, 2.0, 1.5)
+    earlier = every(above({"a": at(1, *ahead), "b": at(2, *open_)}, 9.0)).or_partly(above(at(3, *behind), 9.0))
+    later = every(above({"a": at(1, *behind), "b": at(2, *behind)}, 9.0)).or_partly(above(at(3, *ahead), 9.0))
+    kept = keep_decided(earlier, later)
+    assert {name: part.holds for name, part in kept.parts.items()} == {"a": True, "b": False}
+    assert [each.holds for each in kept.weaker] == [False]
+    assert kept.holds is False
+    assert kept.criterion == later.criterion
+    whole = every(above({"a": at(1, *ahead), "b": at(2, *ahead)}, 5.0))
+    assert keep_decided(whole, later).holds
+
+
+@pytest.mark.parametrize("other", ["points", "bound", "name"])
+def test_a_check_that_asks_about_something_else_is_not_kept(other: str) -> None:
+    ahead, behind = (10.8, 11.0, 11.2), (1.0, 2.0, 1.5)
+    claim = above({"a": at(1, *ahead)}, 9.0)
+    later = {
+        "points": above({"a": at(2, *behind)}, 9.0),
+        "bound": above({"a": at(1, *behind)}, 8.0),
+        "name": above({"b": at(1, *behind)}, 9.0),
+    }[other]
+    (part,) = later.values()
+    if other != "name":
+        assert keep_decided(claim["a"], part).holds is False
+    open_ = every({**claim, **above({"c": at(3, 9.0, 10.5, 11.9)}, 9.0)})
+    assert keep_decided(open_, every({**later, **above({"c": at(3, *ahead)}, 9.0)})).holds is False

@@ -57,7 +57,7 @@ def command(
 ) -> None:
     """Reproduce figures of the papers: run, draw, check, and write a report.
 
-    Points get no more runs than their checks need: three looks at the runs share the 5 % error of
+    Points get no more runs than their checks need; all looks at the runs share the 5 % error of
     a 95 % interval. Runs are kept in DIR/store: repeat the command to continue after an interruption.
     The report is DIR/index.html. The exit code is 0 once everything ran, whatever the checks say; see --strict.
     With --world, see DIR/worlds.html for the verdicts under other values of settings that papers leave out.

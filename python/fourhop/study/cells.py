@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fourhop import stats
 from fourhop.errors import FourhopError
-from fourhop.stats import CONFIDENCE
-from fourhop.study.estimate import Estimate, Sample, share
+from fourhop.study.estimate import Basis, Estimate, Sample, share
+from fourhop.study.looks import ALL, Look
 from fourhop.study.recent import Recent
 
 if TYPE_CHECKING:
@@ -70,20 +70,20 @@ class Cells:
         cells: Sequence[Cell],
         result: SweepResult,
         name: str = "sweep",
-        confidence: float = CONFIDENCE,
+        look: Look = ALL,
         whole: Cells | None = None,
     ) -> None:
         self._cells = tuple(cells)
         self._result = result
         self._name = name
-        self._confidence = confidence
+        self._look = look
         self.used: set[int] = set() if whole is None else whole.used
         """The points whose runs were read, through these cells or any selection of them."""
         self._recent: Recent = Recent(_RECENT_BYTES) if whole is None else whole._recent
 
     @classmethod
-    def of(cls, result: SweepResult, name: str = "sweep", confidence: float = CONFIDENCE) -> Cells:
-        """Every cell of a finished sweep; intervals have the level `confidence`."""
+    def of(cls, result: SweepResult, name: str = "sweep") -> Cells:
+        """Every cell of a finished sweep."""
         result.read("flows", "batches", "runs", "link_drops", "counters", "timing")
         runs: dict[int, dict[int, dict[str, dict[str, Any]]]] = {}
         for row in result.flows.iter_rows(named=True):
@@ -104,7 +104,13 @@ class Cells:
             )
             for point in result.sweep.points
         ]
-        return cls(cells, result, name, confidence)
+        return cls(cells, result, name)
+
+    def at(self, look: Look) -> Cells:
+        """The same runs, at another look."""
+        made = Cells(self._cells, self._result, self._name, look)
+        made._recent = self._recent
+        return made
 
     def __len__(self) -> int:
         """Number of cells."""
@@ -179,7 +185,7 @@ class Cells:
             batches = _batches(cell.runs[0], names)
             if len(batches) > 1:
                 each = tuple(1e-3 * math.fsum(batch) for batch in batches)
-                return Sample(each, self._units(cell, len(each)), KBPS, "batch means", values[0], self._confidence)
+                return Sample(each, self._units(cell, len(each)), KBPS, "batch means", values[0], self._basis(cell))
         return self._sample(values, cell, KBPS)
 
     def throughput(self, flow: str | None = None, **keys: object) -> Sample:
@@ -195,7 +201,7 @@ class Cells:
         cell = self._one(keys)
         if len(cell.runs) != 1:
             indices = [math.nan if run.columns["jain"] is None else run.columns["jain"] for run in cell.runs]
-            return Sample(tuple(indices), self._seeds(cell), confidence=self._confidence)
+            return Sample(tuple(indices), self._seeds(cell), basis=self._basis(cell))
         run = cell.runs[0]
         means = [flow["goodput_bps"] for flow in run.flows.values()]
         batches = _batches(run)
@@ -208,7 +214,7 @@ class Cells:
         around = tuple(
             index + math.fsum(g * (x - m) for g, x, m in zip(gradient, batch, usual, strict=True)) for batch in batches
         )
-        return Sample(around, self._units(cell, len(batches)), "", "batch means", index, self._confidence)
+        return Sample(around, self._units(cell, len(batches)), "", "batch means", index, self._basis(cell))
 
     def share(self, flow: str, **keys: object) -> Estimate:
         """Share of one flow in the total goodput, 0 to 1."""
@@ -320,12 +326,15 @@ class Cells:
         return self._cells
 
     def _part(self, cells: Sequence[Cell]) -> Cells:
-        return Cells(cells, self._result, self._name, self._confidence, self)
+        return Cells(cells, self._result, self._name, self._look, self)
 
     def _sample(self, values: Sequence[float], cell: Cell, unit: str = "") -> Sample:
         """A sample with one value per run of a cell."""
         method: stats.Method = "replications" if len(values) > 1 else "none"
-        return Sample(tuple(values), self._seeds(cell), unit, method, confidence=self._confidence)
+        return Sample(tuple(values), self._seeds(cell), unit, method, basis=self._basis(cell))
+
+    def _basis(self, cell: Cell) -> Basis:
+        return Basis(self._look.confidence, self._look.share, frozenset({(self._name, cell.index)}))
 
     def _seeds(self, cell: Cell) -> tuple[int, ...]:
         return tuple(run.seed for run in cell.runs)

@@ -23,11 +23,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Concatenate, Literal, ParamSpec, Protocol, overload
 
+from fourhop.stats import CONFIDENCE
 from fourhop.study.estimate import Estimate, Sample, number, percent, slope
 
 P = ParamSpec("P")
@@ -61,8 +62,16 @@ class Claim:
     firm: bool = False
     """Whether a look before the last may decide it: its interval was made for looks and has a width. Without such an
     interval, a claim says nothing about later runs, and equal values may be followed by others."""
+    futile: bool = False
+    """Whether it is unlikely to hold with all runs (`_is_futile`), so that more runs are not worth their time."""
     weaker: tuple[Claim, ...] = ()
     """Weaker forms; any of them makes it `partly`."""
+    parts: Mapping[str, Claim] = field(default_factory=dict, repr=False, hash=False)
+    """If it is about several quantities, the claim about each."""
+    least: int = 0
+    """Number of `parts` that must hold."""
+    points: frozenset[tuple[str, int]] | None = None
+    """The points that were measured, as in `Basis`; `None` if unknown."""
 
     def or_partly(self, *weaker: Claim) -> Claim:
         """This claim with further weaker forms; any of them counts as `partly`."""
@@ -84,15 +93,64 @@ def judge(claim: Claim) -> Verdict:
 
 
 def is_decided(claim: Claim) -> bool:
-    """Whether further runs cannot change the verdict, with the confidence of the intervals."""
-    if claim.holds is None or not claim.firm:
+    """Whether further runs cannot change the verdict, with the confidence of the intervals, or are unlikely to."""
+    if claim.holds:
+        return claim.firm
+    if not _is_out(claim):
         return False
     weaker = claim.weaker
-    return (
-        claim.holds
-        or any(each.holds and each.firm for each in weaker)
-        or all(each.holds is False and each.firm for each in weaker)
+    return any(each.holds and each.firm for each in weaker) or all(map(_is_out, weaker))
+
+
+def _is_out(claim: Claim) -> bool:
+    """Whether it fails for good, or is unlikely to hold."""
+    return (claim.holds is False and claim.firm) or claim.futile
+
+
+def undecided(claim: Claim) -> Iterator[Claim]:
+    """The claims about single quantities, among its parts and weaker forms, for which more runs may matter."""
+    if is_decided(claim):
+        return
+    if not ((claim.holds and claim.firm) or _is_out(claim)):
+        if claim.parts:
+            for part in claim.parts.values():
+                yield from undecided(replace(part, weaker=()))
+        else:
+            yield claim
+    # A weaker form counts only if the claim itself does not hold.
+    if not claim.holds:
+        for weaker in claim.weaker:
+            yield from undecided(weaker)
+
+
+def measured_points(claim: Claim) -> frozenset[tuple[str, int]] | None:
+    """All points behind a claim, its parts and its weaker forms; `None` if those of one are unknown."""
+    points = frozenset[tuple[str, int]]()
+    for each in (
+        *(() if claim.parts else (claim.points,)),
+        *(measured_points(other) for other in (*claim.parts.values(), *claim.weaker)),
+    ):
+        if each is None:
+            return None
+        points |= each
+    return points
+
+
+def keep_decided(earlier: Claim, now: Claim) -> Claim:
+    """The claim as it is `now`, except for parts decided at an earlier look: their points may have no more runs."""
+    weaker = now.weaker
+    if len(earlier.weaker) == len(weaker):
+        weaker = tuple(keep_decided(was, one) for was, one in zip(earlier.weaker, weaker, strict=True))
+    # A check may ask about something else once it has seen more runs.
+    same = earlier.parts.keys() == now.parts.keys() and (
+        now.parts or (earlier.criterion, earlier.points) == (now.criterion, now.points)
     )
+    if same and is_decided(replace(earlier, weaker=())):
+        return replace(earlier, weaker=weaker)
+    if not same or not now.parts:
+        return replace(now, weaker=weaker)
+    parts = {name: keep_decided(earlier.parts[name], part) for name, part in now.parts.items()}
+    return replace(_several(parts, now.least), criterion=now.criterion, weaker=weaker)
 
 
 def reason(claim: Claim) -> str | None:
@@ -188,8 +246,35 @@ def _between(measured: Measured, low: float, high: float, words: str) -> Claim:
         estimate.unit,
         estimate.method,
         max(_beyond(low - estimate.value, low), _beyond(estimate.value - high, high)),
-        estimate.confidence is not None and bottom is not None and top is not None and bottom < top,
+        estimate.basis is not None and bottom is not None and top is not None and bottom < top,
+        holds is None and _is_futile(estimate, low, high),
+        points=None if estimate.basis is None else estimate.basis.points,
     )
+
+
+def _is_futile(estimate: Estimate, low: float, high: float) -> bool:
+    """Whether it is unlikely that the interval of all runs will lie between `low` and `high`.
+
+    This is stochastic curtailment (Lan, Simon and Halperin, Sequential Analysis 1, 1982) by prediction. At the share t
+    of the runs, with a 95 % interval of ± h, the estimate of all runs will be within h √(1 - t) of this one with 95 %.
+    If the values are normal, less than 2.5 % of the claims are given up although they would hold. No interval depends
+    on it, so it costs no confidence.
+    """
+    usual, half = estimate.bounds(CONFIDENCE), estimate.bounds(0.5)
+    if estimate.basis is None or usual is None or half is None or math.isnan(estimate.value) or not half[0] < half[1]:
+        return False
+    # The sides of a ratio's interval differ, and less with more runs.
+    moves = max(estimate.value - usual[0], usual[1] - estimate.value) * math.sqrt(1.0 - estimate.basis.share)
+    # The 50 % interval, unlike that of 95 %, is hardly wider for being made from few values.
+    reaches = _NORMAL * min(estimate.value - half[0], half[1] - estimate.value) * math.sqrt(estimate.basis.share)
+    if estimate.value + moves - reaches <= low or estimate.value - moves + reaches >= high:
+        return True
+    # The interval of all runs will be too wide, even if the values scatter half as much as they seem to.
+    return reaches >= high - low
+
+
+_NORMAL = 2.906
+"""A normal value's 95 % interval over its 50 % interval: 1.960 / 0.6745."""
 
 
 def _beyond(far: float, bound: float) -> float:
@@ -198,16 +283,15 @@ def _beyond(far: float, bound: float) -> float:
 
 def every(claims: Mapping[str, Claim]) -> Claim:
     """All of several claims hold; their names say what each is about."""
-    return _several(claims, len(claims), "all of")
+    return _several(claims, len(claims))
 
 
 def most(claims: Mapping[str, Claim], share: float = 0.75) -> Claim:
     """At least a share of several claims hold, each by its own interval."""
-    least = math.ceil(share * len(claims))
-    return _several(claims, least, f"at least {least} of")
+    return _several(claims, math.ceil(share * len(claims)))
 
 
-def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
+def _several(claims: Mapping[str, Claim], least: int) -> Claim:
     if not claims:
         raise ValueError("a claim about several quantities needs at least one")
     outcomes = {holds: [name for name, claim in claims.items() if claim.holds is holds] for holds in _WORDS}
@@ -226,6 +310,7 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
     place = "closest to its bound" if worst.holds else "farthest from its bound"
     method = next((claim.method for claim in claims.values()), "")
     firm = {which: sum(claim.firm for claim in claims.values() if claim.holds is which) for which in (True, False)}
+    words = "all of" if least == len(claims) else f"at least {least} of"
     return Claim(
         f"{words} {len(claims)}: {what}",
         holds,
@@ -234,6 +319,9 @@ def _several(claims: Mapping[str, Claim], least: int, words: str) -> Claim:
         method=method,
         beyond=max(claim.beyond for claim in claims.values()),
         firm=firm[True] >= least or len(claims) - firm[False] < least,
+        futile=holds is None and len(claims) - sum(map(_is_out, claims.values())) < least,
+        parts=dict(claims),
+        least=least,
     )
 
 

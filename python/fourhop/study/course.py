@@ -1,8 +1,10 @@
 """The course of a study: look after look at its runs, until all checks and causes are decided.
 
-At each look (`looks`), the open checks and causes are compared with the runs so far. A point gets further runs while an
-open one uses it, which the cells record. If a check turns to a point that was stopped, the missing runs are made up
-first: all points of a check have as many runs as the look requires, with the same seeds.
+At each look (`looks`), the open checks and causes are compared with the runs so far. A claim about several quantities
+keeps the parts that were decided. A point gets further runs while an open part needs it: the points behind its
+measurement, and those that its check reads besides, say to choose the best. If a check turns to a point that was
+stopped, the missing runs are made up first: all points of an open part have as many runs as the look requires, with the
+same seeds.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from fourhop.errors import FourhopError
 from fourhop.study.cells import Cells
-from fourhop.study.claims import Claim, is_decided
+from fourhop.study.claims import Claim, is_decided, keep_decided, measured_points, undecided
 from fourhop.study.execute import Job, Record, as_record, asked
 from fourhop.study.looks import LOOKS, looks
 from fourhop.study.study import Cause, Check, Data, Profile, Study
@@ -41,8 +43,10 @@ class Course:
         self._jobs = {job.name: job for job in jobs}
         self._looks = {job.name: looks(job.most) for job in jobs}
         self._runs = {job.name: [0] * len(job.sweep.points) for job in jobs}
+        self._cells: dict[str, Cells] = {}
         self._computed = dict.fromkeys(self._jobs, 0)
-        self._used: dict[Check | Cause, set[Point]] = {}
+        self._needed: dict[Check | Cause, set[Point]] = {}
+        self._claims: dict[Check | Cause, Claim | str] = {}
         self._run = run
 
     def finish(self) -> dict[str, SweepResult]:
@@ -53,10 +57,10 @@ class Course:
             last = look + 1 == len(LOOKS)
             if not open_ or (not last and all(each[look] == each[look + 1] for each in self._looks.values())):
                 continue
-            self._extend(set().union(*(self._used.get(each, set()) for each in open_)), look)
-            claims = self._asked(open_, look)
-            for question in [each for each in open_ if last or _is_decided(claims[each])]:
-                self.outcomes[question] = {**as_record(question, claims[question]), "look": look + 1}
+            self._extend(set().union(*(self._needed.get(each, set()) for each in open_)), look)
+            self._claims = self._asked(open_, look)
+            for question in [each for each in open_ if last or _is_decided(self._claims[each])]:
+                self.outcomes[question] = {**as_record(question, self._claims[question]), "look": look + 1}
                 open_.remove(question)
         return self.results
 
@@ -64,11 +68,10 @@ class Course:
         """The claims at a look, each about the look's number of runs."""
         few = look + 1 < len(LOOKS)
         while True:
-            levels = {name: each[look].confidence for name, each in self._looks.items()}
-            cells = {name: Cells.of(result, name, levels[name]) for name, result in self.results.items()}
+            cells = {name: each.at(self._looks[name][look]) for name, each in self._cells.items()}
             data = Data(self._profile, cells)
             claims = {each: self._ask(each, data) for each in questions}
-            if not self._extend(set().union(*(self._used[each] for each in questions)), look):
+            if not self._extend(set().union(*(self._needed[each] for each in questions)), look):
                 # With all its runs, a study must give an answer.
                 return {
                     each: asked(each, data) if isinstance(claim, str) and not few else claim
@@ -84,7 +87,11 @@ class Course:
         except FourhopError as error:
             # With so few runs there may be no interval; a mistake shows again at the last look.
             claim = str(error)
-        self._used[question] = {(name, point) for name, cells in data.sweeps.items() for point in cells.used}
+        used = {(name, point) for name, cells in data.sweeps.items() for point in cells.used}
+        earlier = self._claims.get(question)
+        if isinstance(claim, Claim) and isinstance(earlier, Claim):
+            claim = keep_decided(earlier, claim)
+        self._needed[question] = used if isinstance(claim, str) else _needed(claim, used)
         return claim
 
     def _extend(self, points: set[Point], look: int) -> bool:
@@ -100,7 +107,16 @@ class Course:
             self.results[name] = replace(
                 result, reused=max(0, runs - self._computed[name]), computed=self._computed[name]
             )
+            self._cells[name] = Cells.of(result, name)
         return bool(lacking)
+
+
+def _needed(claim: Claim, used: set[Point]) -> set[Point]:
+    """The points, of those that a check `used`, whose runs its open parts need."""
+    behind = measured_points(claim)
+    if behind is None:
+        return used
+    return (used - behind).union(*(part.points or used for part in undecided(claim)))
 
 
 def _is_decided(claim: Claim | str) -> bool:

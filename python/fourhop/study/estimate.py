@@ -27,6 +27,18 @@ Bounds = tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
+class Basis:
+    """The runs behind a measurement that a study takes at a look (`looks`)."""
+
+    confidence: float
+    """Level of its intervals, such that those of all looks hold together with 95 %."""
+    share: float
+    """Share of the runs that the study may use for it, above 0 up to 1."""
+    points: frozenset[tuple[str, int]]
+    """The points that were measured, each as the name of its sweep and its number there."""
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """A number, and the bounds of its confidence interval (`None` without one)."""
 
@@ -38,20 +50,20 @@ class Estimate:
     """Method of the interval, for readers."""
     gain: bool = False
     """Whether it is a ratio that reports show as a gain or a loss: 1.2 as +20 %."""
-    confidence: float | None = None
-    """Level of `low` and `high` such that the intervals of all looks at the runs hold together with 95 % (`looks`).
-    `None` is 95 % for a single interval, which decides nothing before the last look."""
+    basis: Basis | None = None
+    """The runs behind it. `None` if unknown: then its interval is a single one of 95 %, which decides nothing before
+    the last look."""
 
     @property
     def low(self) -> float | None:
         """Lower end of the 95 % interval."""
-        bounds = self.bounds(self.confidence or CONFIDENCE)
+        bounds = self.bounds(_confidence(self.basis))
         return None if bounds is None else bounds[0]
 
     @property
     def high(self) -> float | None:
         """Upper end of the 95 % interval."""
-        bounds = self.bounds(self.confidence or CONFIDENCE)
+        bounds = self.bounds(_confidence(self.basis))
         return None if bounds is None else bounds[1]
 
     def __str__(self) -> str:
@@ -87,8 +99,8 @@ class Sample:
     method: Method = "replications"
     centre: float | None = None
     """The estimate if it is not the plain mean of the values: for a single run, the measurement of the whole run."""
-    confidence: float | None = field(default=None, compare=False)
-    """Level of its intervals, as in `Estimate`."""
+    basis: Basis | None = field(default=None, compare=False)
+    """The runs behind it, as in `Estimate`."""
 
     @property
     def mean(self) -> float:
@@ -100,7 +112,7 @@ class Sample:
     @property
     def interval(self) -> Interval:
         """Mean and half-width of the 95 % interval."""
-        spread = stats.student_interval(self.values, confidence=self.confidence or CONFIDENCE, method=self.method)
+        spread = stats.student_interval(self.values, confidence=_confidence(self.basis), method=self.method)
         return Interval(self.mean, spread.half_width, spread.n, spread.method)
 
     @property
@@ -136,10 +148,17 @@ def common(samples: Sequence[Sample]) -> list[Sample]:
     return [replace(sample, units=fewest, values=sample.values[: len(fewest)]) for sample in samples]
 
 
-def _level(made_of: Sequence[Sample] | Sequence[Estimate]) -> float | None:
-    """The level of a combination of several: the highest, or `None` if one has none."""
-    known = [each.confidence for each in made_of if each.confidence is not None]
-    return max(known) if len(known) == len(made_of) else None
+def _confidence(basis: Basis | None) -> float:
+    return CONFIDENCE if basis is None else basis.confidence
+
+
+def _basis(made_of: Sequence[Sample] | Sequence[Estimate]) -> Basis | None:
+    """The runs behind a combination of several: unknown if those of one are."""
+    known = [each.basis for each in made_of if each.basis is not None]
+    if not known or len(known) < len(made_of):
+        return None
+    points = frozenset[tuple[str, int]]().union(*(basis.points for basis in known))
+    return Basis(max(basis.confidence for basis in known), min(basis.share for basis in known), points)
 
 
 def combine(terms: Sequence[tuple[float, Sample]], unit: str | None = None) -> Estimate:
@@ -157,13 +176,13 @@ def combine(terms: Sequence[tuple[float, Sample]], unit: str | None = None) -> E
             return _around(value, stats.student_interval(each, confidence=confidence).half_width)
 
         how = _method(samples, "paired" if len(samples) > 1 else "")
-        return Estimate(value, bounds, unit, how, confidence=_level(samples))
+        return Estimate(value, bounds, unit, how, basis=_basis(samples))
     spreads = [(weight**2 * _variance(sample), len(sample.values) - 1) for weight, sample in terms]
 
     def welch(confidence: float) -> Bounds:
         return _around(value, _welch(spreads, confidence))
 
-    return Estimate(value, welch, unit, _method(samples, "Welch"), confidence=_level(samples))
+    return Estimate(value, welch, unit, _method(samples, "Welch"), basis=_basis(samples))
 
 
 def ratio(over: Sample, under: Sample) -> Estimate:
@@ -192,7 +211,7 @@ def ratio(over: Sample, under: Sample) -> Estimate:
         return (middle - half) / (1.0 - g), (middle + half) / (1.0 - g)
 
     how = _method([over, under], "Fieller, paired" if together else "Fieller")
-    return Estimate(value, bounds, "", how, confidence=_level([over, under]))
+    return Estimate(value, bounds, "", how, basis=_basis([over, under]))
 
 
 def run_by_run(of: Callable[..., float], *samples: Sample, unit: str = "") -> Sample:
@@ -204,7 +223,7 @@ def run_by_run(of: Callable[..., float], *samples: Sample, unit: str = "") -> Sa
     """
     shared = common(samples)
     values = tuple(of(*row) for row in zip(*(sample.values for sample in shared), strict=True))
-    return Sample(values, shared[0].units, unit, shared[0].method, confidence=_level(samples))
+    return Sample(values, shared[0].units, unit, shared[0].method, basis=_basis(samples))
 
 
 def share(part: Sample, whole: Sequence[Sample]) -> Estimate:
@@ -214,7 +233,7 @@ def share(part: Sample, whole: Sequence[Sample]) -> Estimate:
         raise ValueError("a share needs samples of the same runs")
     values = tuple(math.fsum(row) for row in zip(*(sample.values for sample in whole), strict=True))
     centre = math.fsum(sample.mean for sample in whole)
-    return ratio(part, Sample(values, part.units, part.unit, part.method, centre, _level(whole)))
+    return ratio(part, Sample(values, part.units, part.unit, part.method, centre, _basis(whole)))
 
 
 def growth(ours: Sequence[Sample], theirs: Sequence[Sample]) -> Estimate:
@@ -260,7 +279,7 @@ def _extreme(estimates: Sequence[Estimate], pick: Callable[..., float], word: st
     method = f"{word} of {len(estimates)}, simultaneous"
     first = estimates[0]
     how = "; ".join(filter(None, (first.method, method)))
-    return Estimate(value, bounds, first.unit, how, first.gain, _level(estimates))
+    return Estimate(value, bounds, first.unit, how, first.gain, _basis(estimates))
 
 
 def number(value: float) -> str:

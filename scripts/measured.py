@@ -3,7 +3,9 @@
 
     scripts/measured.py keep [REPORT]   keep what the report in REPORT (`report`) measured: papers/measured.json, and
                                         what it found in other worlds: papers/worlds.json
-    scripts/measured.py costs [REPORT]  keep only what its sweeps cost; `reproduce` estimates the time left by it
+    scripts/measured.py costs REPORT MINUTES
+                                        keep only what its sweeps cost, if a reproduction without --full took MINUTES
+                                        of processor time; `reproduce` estimates the time left by it
     scripts/measured.py fill            write it into the documents
     scripts/measured.py check           fail if a document says otherwise, or if quick runs have changed since a figure
                                         was judged in other worlds
@@ -225,8 +227,8 @@ def main(arguments: list[str]) -> int:
             worlds.pin(judged, kept)
             write(kept, measured.FILE)
             write(judged, worlds.KEPT)
-        case ["costs", *report] if len(report) <= 1:
-            measured.take_costs(Path(report[0]) if report else ROOT / "report", kept)
+        case ["costs", report, minutes]:
+            measured.take_costs(Path(report), kept, 60.0 * float(minutes))
             write(kept, measured.FILE)
         case ["pin", *rest]:
             report, *figures = rest or [ROOT / "report-quick"]

@@ -254,28 +254,35 @@ def test_the_time_left_counts_what_a_sweep_costs(tmp_path: Path) -> None:
     (tmp_path / "papers" / measured.FILE).write_text(json.dumps(KEPT), encoding="utf-8")
     found = find.load(tmp_path / "papers", "p/f1")
     jobs = {job.profile: job for job in execute.jobs(found, quick=False)}
-    cost = measured.Cost(measured.costs([found]), list(jobs.values()))
+    cost = measured.Cost(measured.costs([found], full=True), list(jobs.values()))
     assert cost.of(jobs["ns2"]) == 30.0
     # Nothing is known of the other: assume that its six runs take as long as the six of the first.
     assert (cost.of(jobs["standard"]), cost.total_s) == (30.0, 60.0)
+    # Without --full, it took less.
+    kept = copy.deepcopy(KEPT)
+    kept["p/f1"]["profiles"]["ns2"]["needed_s"] = {"chain": 12.5}
+    (tmp_path / "papers" / measured.FILE).write_text(json.dumps(kept), encoding="utf-8")
+    assert [measured.costs([found], full=full)["p/f1", "ns2", "chain"] for full in (True, False)] == [30.0, 12.5]
     # If nothing is known, each run counts one.
     assert measured.Cost({}, list(jobs.values())).total_s == 12.0
 
 
 def test_costs_can_be_taken_without_the_results(tmp_path: Path) -> None:
+    """Two sweeps took 12 s of processor time together; beside other programs their runs took 7 and 5 s of 24."""
     kept = copy.deepcopy(KEPT)
-    sweeps = [{"name": name, "runs": 4, "most": 4, "wall_s": 7.0} for name in ("chain", "new")]
-    for profile in ("ns2", "standard"):
-        record = {
-            "paper": "p", "figure": "f1", "quick": False, "commit": "abc",
-            "profiles": {profile: {"outcomes": [], "causes": [], "sweeps": sweeps}},
-        }  # fmt: skip
-        path = tmp_path / execute.FIGURES / "p" / "f1.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(record), encoding="utf-8")
-        measured.take_costs(tmp_path, kept)
+    sweeps = [
+        {"name": name, "runs": 3, "most": 4, "wall_s": wall_s} for name, wall_s in (("chain", 14.0), ("new", 10.0))
+    ]
+    record = {
+        "paper": "p", "figure": "f1", "quick": False, "commit": "abc",
+        "profiles": {"ns2": {"outcomes": [], "causes": [], "sweeps": sweeps}},
+    }  # fmt: skip
+    path = tmp_path / execute.FIGURES / "p" / "f1.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(record), encoding="utf-8")
+    measured.take_costs(tmp_path, kept, 12.0)
     expected = copy.deepcopy(KEPT)
-    expected["p/f1"]["profiles"]["ns2"]["cost_s"] = {"chain": 7.0}
+    expected["p/f1"]["profiles"]["ns2"] |= {"cost_s": {"chain": 9.3}, "needed_s": {"chain": 7.0}}
     assert kept == expected
 
 

@@ -138,7 +138,7 @@ def _reproduce(
         for each, tried in zip(found, possible, strict=True)
     ]
     # Quick runs have no known costs, and each is short.
-    known = {} if quick else measured.costs(found)
+    known = {} if quick else measured.costs(found, full=full)
     cost = measured.Cost(known, [job for work in planned for job in work])
     total = sum(job.runs for each in planned for job in each)
     common.say(f"{count(len(found), 'figure')}, {count(total, 'run')}{', quick' if quick else ''}")

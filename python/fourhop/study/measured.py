@@ -1,15 +1,16 @@
 """Results of the last full reproduction, kept beside the studies in `papers/measured.json`.
 
 For each figure and profile it has the verdict on every check and cause, and the look that decided it. `runs` is the
-number of runs used, `most` the number allowed (or used, with a precision target), `cost_s` the processor time of `most`
-in s. The documents quote numbers from it (`scripts/measured.py`), and `reproduce` uses it to estimate the time of a
-sweep.
+number of runs used, `most` the number allowed (or used, with a precision target). By sweep, `cost_s` is the processor
+time in s of `most` runs, and `needed_s` that of the runs that a reproduction without `--full` needed. The documents
+quote numbers from it (`scripts/measured.py`), and `reproduce` uses it to estimate the time of a sweep.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -61,16 +62,29 @@ def _extract(record: Record) -> dict[str, Any]:
     }
 
 
-def take_costs(out: Path, kept: dict[str, Any]) -> None:
-    """Replace the kept costs by those of the same sweeps in a report."""
-    for figure, found in extract(out).items():
-        for profile, of in kept.get(figure, {"profiles": {}})["profiles"].items():
-            costs = found["profiles"].get(profile, {"cost_s": {}})["cost_s"]
-            of["cost_s"] |= {sweep: cost for sweep, cost in costs.items() if sweep in of["cost_s"]}
+def take_costs(out: Path, kept: dict[str, Any], processor_s: float) -> None:
+    """Replace the kept costs by those of the same sweeps in a report of a reproduction without `--full`.
+
+    It took `processor_s` in all. The files of the runs have their durations, which are longer if other programs ran.
+    """
+    found = {path: json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / FIGURES).glob("*/*.json"))}
+    sweeps = [
+        (f"{record['paper']}/{record['figure']}", profile, sweep)
+        for record in found.values()
+        if not record["quick"]
+        for profile, of in record["profiles"].items()
+        for sweep in of["sweeps"]
+    ]
+    scale = processor_s / math.fsum(sweep["wall_s"] for *_, sweep in sweeps)
+    for figure, profile, sweep in sweeps:
+        of = kept.get(figure, {"profiles": {}})["profiles"].get(profile, {"cost_s": {}})
+        if sweep["name"] in of["cost_s"]:
+            of["cost_s"][sweep["name"]] = round(scale * _whole_s(sweep), 1)
+            of.setdefault("needed_s", {})[sweep["name"]] = round(scale * sweep["wall_s"], 1)
 
 
 def _whole_s(sweep: Record) -> float:
-    """Processor time of all allowed runs of a sweep, extrapolated from those that ran."""
+    """Duration of all allowed runs of a sweep, extrapolated from those that ran."""
     return float(sweep["wall_s"] * sweep["most"] / max(1, sweep["runs"]))
 
 
@@ -116,14 +130,14 @@ Costs = Mapping[tuple[str, str, str], float]
 """Processor time in s by figure, profile and sweep."""
 
 
-def costs(found: Sequence[Found]) -> Costs:
-    """The last measured cost of some studies' sweeps; unmeasured ones are missing."""
+def costs(found: Sequence[Found], *, full: bool) -> Costs:
+    """The last measured cost of some studies' sweeps, of all runs or of those needed; unmeasured ones are missing."""
     kept = {papers: load(papers) for papers in {each.path.parent.parent for each in found}}
     return {
         (each.name, profile, sweep): cost
         for each in found
         for profile, of in kept[each.path.parent.parent].get(each.name, {"profiles": {}})["profiles"].items()
-        for sweep, cost in of["cost_s"].items()
+        for sweep, cost in (of["cost_s"] | ({} if full else of.get("needed_s", {}))).items()
     }
 
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, settings
 
-from fourhop import cli
+from fourhop import _core, cli
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -147,6 +148,18 @@ def used_by(pid: int) -> float:
     """Processor seconds that a process has used, whatever else the machine does."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_until_at_work(process: subprocess.Popen[str]) -> None:
+    """Wait until a command has loaded the engine and then used a second, far more than it needs to begin its work."""
+    engine, maps = Path(_core.__file__).name, Path(f"/proc/{process.pid}/maps")
+    while engine not in maps.read_text(encoding="utf-8"):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    loaded = used_by(process.pid)
+    while used_by(process.pid) < loaded + 1.0:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
 
 
 def environment() -> dict[str, str]:

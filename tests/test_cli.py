@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from fourhop.cli.commands import app
-from tests.conftest import CHAIN, HANGS, ROOT, Command, environment, used_by
+from tests.conftest import CHAIN, HANGS, ROOT, Command, environment, wait_until_at_work
 
 
 def refused(result: subprocess.CompletedProcess[str]) -> str:
@@ -401,8 +401,7 @@ def test_ctrl_c_keeps_what_finished(chain: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with started("run", chain, "--runs", "100000", "--json", "--out", out) as running:
         # Long enough for some runs of a few milliseconds each, and far too short for all.
-        while used_by(running.pid) < 3.0:
-            time.sleep(0.05)
+        wait_until_at_work(running)
         running.send_signal(signal.SIGINT)
         stdout, stderr = running.communicate(timeout=HANGS)
     assert running.returncode == 130
@@ -415,9 +414,8 @@ def test_ctrl_c_keeps_what_finished(chain: Path, tmp_path: Path) -> None:
 
 def test_ctrl_c_within_the_first_run(chain: Path) -> None:
     with started("run", chain, "--set", "duration=1000000s", "--json") as running:
-        # Long enough to have started; the run would take hours.
-        while used_by(running.pid) < 3.0:
-            time.sleep(0.05)
+        # The run would take hours.
+        wait_until_at_work(running)
         running.send_signal(signal.SIGINT)
         stdout, stderr = running.communicate(timeout=HANGS)
     assert running.returncode == 130

@@ -85,8 +85,10 @@ def shown(path: Path) -> list[tuple[str, str, str]]:
 
 
 def short(text: str) -> str:
-    """The command with less simulated time, and `whatif` with few runs: here it only has to work."""
+    """The command with less simulated time, `whatif` and `compare` with few runs: here it only has to work."""
     few = re.sub(r"^fourhop whatif \S+", r"\g<0> --runs 2 --places 1 --duration 12s", text)
+    # Without a number of runs, `compare` takes ten.
+    few = re.sub(r"^fourhop compare (?=[^#]*\.toml)(?!.*--runs)", r"\g<0>--runs 2 ", few)
     return re.sub(r"\b[18]00s\b", "10s", few)
 
 

@@ -14,20 +14,18 @@ from pathlib import Path
 import pytest
 
 from fourhop import FourhopError, Scenario, ScenarioError
-from tests.conftest import HANGS, environment, used_by
+from tests.conftest import HANGS, environment, wait_until_at_work
 
 HEAD = 'profile = "ns2"\nduration = "60s"\n[[flows]]\nfrom = 0\nto = 1\ntransport = "newreno"\n'
 # So sparse that none of the many draws is connected.
 SPARSE = '[topology]\nkind = "random"\nnodes = 5000\nwidth = "1000km"\nheight = "1000km"\nredraws = 100000\n'
 
 
-def interrupt(scenario: Path, begun: Callable[[int], bool]) -> None:
-    """Ctrl-C, once `begun(pid)` is true, ends a `fourhop check` that would run for many minutes."""
+def interrupt(scenario: Path, wait: Callable[[subprocess.Popen[str]], None]) -> None:
+    """Ctrl-C after `wait(process)` ends a `fourhop check` that would run for many minutes."""
     command = [sys.executable, "-m", "fourhop.cli", "check", str(scenario)]
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not begun(process.pid):
-        assert process.poll() is None, process.stderr
-        time.sleep(0.05)
+    wait(process)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=HANGS)
     assert process.returncode == 130
@@ -36,23 +34,24 @@ def interrupt(scenario: Path, begun: Callable[[int], bool]) -> None:
 
 def test_ctrl_c_while_a_random_network_is_drawn(tmp_path: Path) -> None:
     (tmp_path / "sparse.toml").write_text(HEAD + SPARSE, encoding="utf-8")
-    # Longer than the start takes.
-    interrupt(tmp_path / "sparse.toml", lambda pid: used_by(pid) > 3.0)
+    interrupt(tmp_path / "sparse.toml", wait_until_at_work)
 
 
 def test_ctrl_c_while_a_movement_file_is_a_pipe_that_nobody_writes(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "ways")
     text = HEAD + '[mobility]\nmodel = "ns2"\nfile = "ways"\n'
     (tmp_path / "moving.toml").write_text(text, encoding="utf-8")
-    writers = []
+    writers: list[int] = []
 
-    def reads(_pid: int) -> bool:
-        # Without a reader, a pipe cannot be opened for writing without waiting.
-        with contextlib.suppress(OSError):
-            writers.append(os.open(tmp_path / "ways", os.O_WRONLY | os.O_NONBLOCK))
-        return bool(writers)
+    def wait_for_reader(process: subprocess.Popen[str]) -> None:
+        while not writers:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+            # Without a reader, a pipe cannot be opened for writing without waiting.
+            with contextlib.suppress(OSError):
+                writers.append(os.open(tmp_path / "ways", os.O_WRONLY | os.O_NONBLOCK))
 
-    interrupt(tmp_path / "moving.toml", reads)
+    interrupt(tmp_path / "moving.toml", wait_for_reader)
     os.close(writers[0])
 
 

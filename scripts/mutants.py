@@ -78,7 +78,12 @@ AREAS: dict[str, Area] = {
     ),
     "atp": Area(("proto/src/atp/",), ("atp::",)),
     "scenario": Area(("sim/src/scenario/",), ("scenario::",)),
-    "world": Area(("sim/src/world.rs", "sim/src/world/"), ("world::",)),
+    # It shows in networks of nodes, first in those that take less than a second.
+    "world": Area(
+        ("sim/src/world.rs", "sim/src/world/"),
+        ("driver::", "outside::", "worked_example::", "packets::", "aodv_messages::", "gateway::", "far_apart::"),
+        python=("tests/test_trace.py",),
+    ),
     "channel": Area(("sim/src/channel.rs", "sim/src/channel_choice.rs"), ("channel::", "channel_choice::")),
     "events": Area(("sim/src/event_queue.rs", "sim/src/event_queue/"), ("event_queue::",)),
     "mobility": Area(("sim/src/mobility/", "sim/src/grid.rs", "sim/src/air.rs"), ("mobility::", "grid::", "air::")),
@@ -450,12 +455,14 @@ def steps(mutant: Mutant, programs: list[Program], reached: Reached | None) -> I
                 yield program, filters
                 continue
             names = sorted(name for name in reached[mutant.number, program[1]])
-            if any("::" not in name for name in names):  # from a thread that no test is named after
-                yield program, filters
-                continue
-            of_module = tuple(name for name in names if name.startswith(area.first or ("",)))
+            of_module = tuple(name for name in names if name.startswith(area.first))
             others = tuple(name for name in names if name not in of_module)
-            yield from ((program, ("--exact", *tests)) for tests in (of_module, others) if tests)
+            if of_module:
+                yield program, ("--exact", *of_module)
+            if any("::" not in name for name in others):  # from a thread that no test is named after
+                yield program, filters
+            elif others:
+                yield program, ("--exact", *others)
     yield from ((program, ()) for program in python if reached is None or reached[mutant.number, program[1]])
 
 

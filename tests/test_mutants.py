@@ -111,14 +111,16 @@ def test_a_mutant_meets_the_tests_that_come_to_it_and_a_node_those_of_networks_l
     assert list(mutants.steps(node, programs, None))[-1] == (networks, mutants.AREAS["node"].networks)
     reached = defaultdict(set, {
         (0, own[1]): {"mac::tests::b", "net::link::tests::a"}, (0, networks[1]): {"packets::c"},
-        (1, outside[1]): {"main"}, (1, networks[1]): {"packets::c"},
+        (1, own[1]): {"main", "node::tests::d", "tcp::tests::e"}, (1, outside[1]): {"main"},
+        (1, networks[1]): {"packets::c"},
     })  # fmt: skip
     assert list(mutants.steps(net, programs, reached)) == [
         (own, ("--exact", "net::link::tests::a")), (own, ("--exact", "mac::tests::b")),
     ]  # fmt: skip
-    # A thread without a test's name reaches it, so all tests run.
-    exact = (networks, ("--exact", "packets::c"))
-    assert list(mutants.steps(node, programs, reached)) == [(outside, ()), exact]
+    # A thread without a test's name reaches it, so all tests run, but those of the module first.
+    assert list(mutants.steps(node, programs, reached)) == [
+        (own, ("--exact", "node::tests::d")), (own, ()), (outside, ()), (networks, ("--exact", "packets::c")),
+    ]  # fmt: skip
 
 
 def test_what_rust_does_not_kill_meets_the_tests_in_python_that_come_to_it(mutants: ModuleType) -> None:

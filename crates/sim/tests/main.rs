@@ -17,6 +17,7 @@ mod bits;
 mod c3tcp;
 mod conservation;
 mod determinism;
+mod driver;
 mod edca;
 mod far_apart;
 mod gateway;

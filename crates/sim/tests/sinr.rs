@@ -14,7 +14,7 @@ use fourhop_sim::setup::{Radio, Setup, SinrRadio};
 use fourhop_units::{Bytes, Db, Dur, Rate, Time, Watt};
 
 /// A radio that decides by the thresholds of `threshold`: hardly any noise, and a fixed ratio instead of chance.
-fn by_thresholds(config: &threshold::Config) -> SinrRadio {
+pub fn by_thresholds(config: &threshold::Config) -> SinrRadio {
     let ratio = config.capture_ratio.unwrap();
     SinrRadio {
         propagation: Propagation {

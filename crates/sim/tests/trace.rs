@@ -1,14 +1,17 @@
 //! Traced packets match the layers' counters in any network, and tracing changes nothing.
 
+use crate::common::{line, udp};
 use crate::conservation::network;
+use crate::sinr::by_thresholds;
 use fourhop_proto::drop::{DropReason, Layer};
-use fourhop_proto::node::{Note, Step};
+use fourhop_proto::node::{self, Ear, Node, Note, Step};
 use fourhop_proto::wire::{Frame, Ipv4Packet};
 use fourhop_sim::batch::Control;
 use fourhop_sim::scenario::load_toml;
+use fourhop_sim::setup::Radio;
 use fourhop_sim::trace::{Copy, Kind, Recorder, Request, Rows, Sink, Tap, Taps, TxId, WireEnd};
 use fourhop_sim::translate;
-use fourhop_units::{NodeId, Time};
+use fourhop_units::{Bytes, Dur, NodeId, Time};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -185,4 +188,59 @@ fn rows_do_not_gather_in_memory() {
     let (counts, most) = &*counted.0.lock().unwrap();
     assert!(counts[&1] > 500_000, "{counts:?}");
     assert!(*most < (1 << 16) + 1000, "{most}");
+}
+
+/// When frames began, and after each event whether the receiver of a station was on a frame.
+#[derive(Default)]
+struct Shown {
+    begun: Vec<Time>,
+    states: Vec<(Time, u32, bool)>,
+}
+
+#[derive(Clone, Default)]
+struct Receivers(Arc<Mutex<Shown>>);
+
+impl Tap for Receivers {
+    fn sent(&mut self, now: Time, _: NodeId, _: TxId, _: &Frame) {
+        self.0.lock().unwrap().begun.push(now);
+    }
+
+    fn received(&mut self, _: Time, _: Copy, _: &Frame) {}
+
+    fn ear(&mut self, now: Time, node: NodeId, _: &Ear, receiving: bool) {
+        self.0.lock().unwrap().states.push((now, node.0, receiving));
+    }
+
+    fn node(&mut self, now: Time, id: NodeId, _: &Node, _: &Ear, receiving: bool) {
+        self.0.lock().unwrap().states.push((now, id.0, receiving));
+    }
+
+    fn finish(&mut self, _: Time) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// While a frame is on the air, a node that can decode it receives, and a node that merely senses it does not.
+#[test]
+fn a_tap_sees_which_receivers_are_on_a_frame() {
+    let mut setup = line(node::Config::standard(), &[0.0, 200.0, 400.0]);
+    setup.flows.push(udp(0, 1, Time::from_secs(1), Dur::from_secs(9)));
+    setup.node.mac.rts_threshold = Bytes(3_000);
+    let sinr = Radio::Sinr(Box::new(by_thresholds(&setup.node.phy)));
+    for radio in [setup.radio.clone(), sinr] {
+        setup.radio = radio;
+        let seen = Receivers::default();
+        let (mut world, _) = setup.build(1, Some(Box::new(seen.clone()))).unwrap();
+        world.run_until(Time::from_secs(2), &Control::new());
+        let Shown { begun, states } = &*seen.0.lock().unwrap();
+        let &[data, _acknowledgement] = &begun[..] else { panic!("{begun:?}") };
+        let receiving = |node: u32, at: Time| {
+            let before = states.iter().rev().find(|&&(when, whose, _)| when <= at && whose == node);
+            before.is_some_and(|&(.., receiving)| receiving)
+        };
+        // The datagram takes milliseconds.
+        let (during, after) = (data + Dur::from_millis(1), Time::from_secs(2));
+        assert_eq!([0, 1, 2].map(|node| receiving(node, during)), [false, true, false], "{:?}", setup.radio);
+        assert_eq!([0, 1, 2].map(|node| receiving(node, after)), [false; 3], "{:?}", setup.radio);
+    }
 }

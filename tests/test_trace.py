@@ -233,8 +233,9 @@ def test_ends_of_tcp_say_what_the_flows_count(recorded: tuple[traces.Trace, Any]
         assert data["resent"] <= flow["retransmitted"] <= data["resent"] + 5
         assert 0 <= flow["sent"] - data["sent"] - data["resent"] <= flow["sent"] // 20 + 5, "FINs count, too"
         if own.height:
-            assert own["timeouts"].max() == flow["timeouts"]
-            assert counted(own, "event")["timeout"] <= flow["timeouts"]
+            for count in ("timeouts", "fast_retransmits", "retransmitted"):
+                assert own[count].max() == flow[count], count
+            assert counted(own, "event")["timeout"] == flow["timeouts"]
             assert own["seq"].min() == 0
 
 
@@ -243,6 +244,15 @@ def test_segments_with_data_show_their_acknowledgement(tmp_path: Path) -> None:
     segments = trace.table("tcp").filter(pl.col("packet").is_not_null(), pl.col("payload") > 0)
     assert segments.height > 100
     assert segments["ack"].is_not_null().all()
+
+
+def test_moving_nodes_have_a_place_ten_times_a_second_and_fixed_ones_one(tmp_path: Path) -> None:
+    for name, times in (("moving", range(0, 10_000_000_001, 100_000_000)), ("chain", [0])):
+        trace, _ = traced(name, tmp_path / name)
+        places = trace.table("positions")
+        assert places["node"].n_unique() == len(trace.meta["nodes"])
+        for _, own in places.group_by("node"):
+            assert own["time_ns"].to_list() == list(times), name
 
 
 def test_a_trace_changes_no_result(tmp_path: Path) -> None:

@@ -183,3 +183,112 @@ pub trait Tap: Send {
     /// The first error met while writing.
     fn finish(&mut self, now: Time) -> Result<(), std::io::Error>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourhop_proto::node::{PacketKind, Step};
+    use fourhop_proto::wire::FrameKind;
+    use fourhop_units::{Dur, Rate};
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    /// Logs the name of each call, with its own; fails at the end if it is the first.
+    struct Named(&'static str, Arc<Mutex<Vec<String>>>);
+
+    impl Named {
+        fn log(&self, call: &str) {
+            self.1.lock().unwrap().push(format!("{} {call}", self.0));
+        }
+    }
+
+    impl Tap for Named {
+        fn looks_closely(&self) -> bool {
+            self.0 == "second"
+        }
+        fn sent(&mut self, _: Time, _: NodeId, _: TxId, _: &Frame) {
+            self.log("sent");
+        }
+        fn received(&mut self, _: Time, _: Copy, _: &Frame) {
+            self.log("received");
+        }
+        fn lost(&mut self, _: Time, _: Copy, _: &Frame, _: DropReason) {
+            self.log("lost");
+        }
+        fn ear(&mut self, _: Time, _: NodeId, _: &Ear, _: bool) {
+            self.log("ear");
+        }
+        fn noted(&mut self, _: Time, _: NodeId, _: &Note) {
+            self.log("noted");
+        }
+        fn route(&mut self, _: Time, _: NodeId, _: Ipv4Addr, _: Option<(Ipv4Addr, u8)>) {
+            self.log("route");
+        }
+        fn wire_queue(&mut self, _: Time, _: NodeId, _: NodeId, _: usize) {
+            self.log("wire queue");
+        }
+        fn wired(&mut self, _: Time, _: WireEnd, _: &Ipv4Packet) {
+            self.log("wired");
+        }
+        fn begun(&mut self, _: &[Node]) {
+            self.log("begun");
+        }
+        fn passed(&mut self, _: Time) {
+            self.log("passed");
+        }
+        fn finish(&mut self, _: Time) -> io::Result<()> {
+            self.log("finish");
+            if self.0 == "first" { Err(io::Error::other("the disk is full")) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn each_of_several_taps_sees_every_call_even_if_another_fails() {
+        let log = Arc::<Mutex<Vec<String>>>::default();
+        let mut taps = Taps::default();
+        taps.add(Named("first", log.clone()));
+        taps.add(Named("second", log.clone()));
+        let mut tap = taps.into_tap().unwrap();
+        assert!(tap.looks_closely(), "one of them does");
+        let (now, node, address) = (Time::ZERO, NodeId(0), NodeId(0).ipv4());
+        let airtime = Dur::from_micros(304);
+        let kind = FrameKind::Cts;
+        let frame =
+            Frame { dst: node.mac(), src: node.mac(), duration: airtime, rate: Rate::kbps(1_000), airtime, kind };
+        let copy = Copy { node, tx: TxId(0), power: Watt(1.0), arrived: u64::MAX };
+        let ends = (address, 1);
+        let note = Note {
+            number: 1,
+            step: Step::Head,
+            kind: PacketKind::Udp,
+            protocol: 17,
+            src: ends,
+            dst: ends,
+            seq: 0,
+            ack: None,
+            window: 0,
+            window_scale: None,
+            payload: 0,
+            len: 20,
+        };
+        let mut header = [0; 20];
+        (header[0], header[3]) = (0x45, 20);
+        let packet = Ipv4Packet::from_bytes(&header).unwrap();
+        tap.begun(&[]);
+        tap.sent(now, node, TxId(0), &frame);
+        tap.received(now, copy, &frame);
+        tap.lost(now, copy, &frame, DropReason::Collision);
+        tap.ear(now, node, &Ear::new(), false);
+        tap.noted(now, node, &note);
+        tap.route(now, node, address, None);
+        tap.wire_queue(now, node, node, 1);
+        tap.wired(now, WireEnd { node, port: PortId(0) }, &packet);
+        tap.passed(now);
+        assert_eq!(tap.finish(now).unwrap_err().to_string(), "the disk is full");
+        let calls =
+            ["begun", "sent", "received", "lost", "ear", "noted", "route", "wire queue", "wired", "passed", "finish"];
+        let expected: Vec<_> =
+            calls.iter().flat_map(|call| ["first", "second"].map(|name| format!("{name} {call}"))).collect();
+        assert_eq!(*log.lock().unwrap(), expected);
+    }
+}

@@ -174,8 +174,8 @@ mod tests {
     use fourhop_proto::wire::{ArpMessage, ArpOperation, Category, Mpdu, Msdu, Payload};
     use fourhop_units::{Bytes, Dur};
 
-    /// Returns the number of packets that a node's capture of one aggregate of two contains.
-    fn recorded(arrived: u64, lost: bool) -> usize {
+    /// Returns the packets that a node's capture of one aggregate of two contains.
+    fn recorded(arrived: u64, lost: bool) -> Vec<Vec<u8>> {
         let name = format!("fourhop-pcap-{}-{arrived}-{lost}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         let form = CaptureForm { merged: false, lost };
@@ -200,15 +200,25 @@ mod tests {
         let mut rest = &bytes[24..];
         std::iter::from_fn(|| {
             let len = u32::from_le_bytes(rest.get(8..12)?.try_into().ok()?) as usize;
+            let packet = rest[16..16 + len].to_vec();
             rest = &rest[16 + len..];
-            Some(())
+            Some(packet)
         })
-        .count()
+        .collect()
     }
 
     #[test]
     fn of_an_aggregate_only_intact_packets_are_captured() {
-        assert_eq!([0b11, 0b01, 0b10, 0].map(|arrived| recorded(arrived, false)), [2, 1, 1, 0]);
-        assert_eq!([0b11, 0b01, 0b10, 0].map(|arrived| recorded(arrived, true)), [2, 2, 2, 2]);
+        let count = |arrived, lost| recorded(arrived, lost).len();
+        assert_eq!([0b11, 0b01, 0b10, 0].map(|arrived| count(arrived, false)), [2, 1, 1, 0]);
+        assert_eq!([0b11, 0b01, 0b10, 0].map(|arrived| count(arrived, true)), [2, 2, 2, 2]);
+    }
+
+    /// In radiotap's A-MPDU status, which follows 15 bytes of common fields, three of the MCS and two of padding.
+    #[test]
+    fn the_packets_of_an_aggregate_have_its_number_and_the_last_says_so() {
+        let status = |packet: &Vec<u8>| packet[20..26].to_vec();
+        let statuses: Vec<_> = recorded(0b10, true).iter().map(status).collect();
+        assert_eq!(statuses, [[1, 0, 0, 0, 0x04, 0], [1, 0, 0, 0, 0x0C, 0]]);
     }
 }

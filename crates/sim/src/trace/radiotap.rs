@@ -111,4 +111,23 @@ mod tests {
         assert_eq!((bytes.len() - 5, &bytes[5..9]), (14, &[0, 0, 14, 0][..]));
         assert_eq!(&bytes[13..], [0, 4, 0x6C, 0x09, 0x20, 0]);
     }
+
+    /// The MCS field of radiotap.org: known, flags (bit 0: 40 MHz, bit 2: short guard interval), index. Eight indices
+    /// belong to each number of streams.
+    #[test]
+    fn an_ht_header_has_the_index_of_its_streams_and_the_number_of_its_aggregate() {
+        let header = |streams, width, guard, aggregate, power| {
+            let mut bytes = Vec::new();
+            let mcs = Mcs::new(Format::Ht, 7, streams, width, guard).unwrap();
+            by_mcs(mcs, aggregate, 5180, (power, false), &mut bytes);
+            assert_eq!(usize::from(bytes[2]), bytes.len());
+            bytes[14..].to_vec()
+        };
+        assert_eq!(header(1, Width::Mhz20, Guard::Ns800, None, None), [7, 0, 7]);
+        assert_eq!(header(2, Width::Mhz40, Guard::Ns400, None, None), [7, 0b101, 15]);
+        // The signal in dBm comes first, and the number is aligned to four bytes.
+        let expected = [0xC4, 7, 0b100, 23, 0, 0, 0x02, 0x01, 0, 0, 0x0C, 0, 0, 0];
+        let number = Some((0x0102, true));
+        assert_eq!(header(3, Width::Mhz20, Guard::Ns400, number, Some(Watt(1e-9)))[..], expected);
+    }
 }

@@ -422,3 +422,19 @@ fn number_in(msdu: &Msdu) -> u32 {
 fn nanos(at: Time) -> i64 {
     i64::try_from(at.as_nanos()).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three nodes with radios, the second with two of them, then two nodes without.
+    #[test]
+    fn nodes_without_radios_are_numbered_after_those_with_radios() {
+        let stations = Stations::new(&[vec![1], vec![1, 6], vec![6]]);
+        let number = |node: NodeId| number_of(node.ipv4(), &stations, 3, 5);
+        assert_eq!([0, 1, 2].map(|node| number(NodeId(node))), [Some(0), Some(1), Some(2)]);
+        assert_eq!([0, 1, 2].map(|host| number(NodeId::wired(host))), [Some(3), Some(4), None]);
+        assert_eq!(number(NodeId(3)), Some(1), "the second radio of node 1");
+        assert_eq!(number_of(Ipv4Addr::LOCALHOST, &stations, 3, 5), None);
+    }
+}

@@ -173,6 +173,98 @@ pub fn unknown(flow: u32, node: u32, is_sender: bool, now: Time, event: &'static
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fourhop_proto::node::Step;
+    use std::net::Ipv4Addr;
+
+    /// A segment with a window of 100; a SYN offers this scale.
+    fn segment(kind: PacketKind, (seq, ack): (u32, Option<u32>), payload: u32, window_scale: Option<u8>) -> Note {
+        let [src, dst] = [1, 2].map(|host| (Ipv4Addr::new(10, 0, 0, host), 80));
+        let (number, step, protocol, window, len) = (1, Step::Created, 6, 100, 40 + payload);
+        Note { number, step, kind, protocol, src, dst, seq, ack, window, window_scale, payload, len }
+    }
+
+    /// Opens flow 0 from the number that wraps after three more; both ends offer these scales.
+    fn opened(scales: [Option<u8>; 2]) -> (Segments, [Said; 2]) {
+        let mut segments = Segments::default();
+        let syn = segment(PacketKind::TcpSyn, (u32::MAX - 2, None), 0, scales[0]);
+        let answer = segment(PacketKind::TcpSyn, (700, Some(u32::MAX - 1)), 0, scales[1]);
+        let said = [segments.handle(0, false, true, &syn), segments.handle(0, true, true, &answer)];
+        (segments, said)
+    }
+
+    #[test]
+    fn numbers_count_from_the_syn_and_go_on_where_they_wrap() {
+        let (mut segments, [syn, answer]) = opened([None; 2]);
+        assert_eq!((syn.seq, syn.ack, answer.seq, answer.ack), (0, None, 0, Some(1)));
+        let mut data = |seq, sent| {
+            let said = segments.handle(0, false, sent, &segment(PacketKind::TcpData, (seq, Some(701)), 10, None));
+            (said.seq, said.ack, said.again)
+        };
+        assert_eq!(data(u32::MAX - 1, true), (1, Some(1), false));
+        assert_eq!(data(8, true), (11, Some(1), false), "past zero");
+        assert_eq!(data(8, true), (11, Some(1), true), "sent a second time");
+        assert_eq!(data(u32::MAX - 1, false).0, 1, "the first arrives late");
+        assert_eq!(data(18, true), (21, Some(1), false));
+        let mut fin = || segments.handle(0, false, true, &segment(PacketKind::TcpFin, (28, Some(701)), 0, None));
+        assert_eq!([fin(), fin()].map(|said| (said.seq, said.again)), [(31, false), (31, true)], "a FIN counts one");
+        // A connection for the next file begins with another number.
+        let said = segments.handle(0, false, true, &segment(PacketKind::TcpSyn, (9_000, None), 0, None));
+        assert_eq!((said.seq, said.again), (0, false));
+    }
+
+    #[test]
+    fn a_syn_without_an_answer_is_sent_again() {
+        let (mut segments, syn) = (Segments::default(), segment(PacketKind::TcpSyn, (9, None), 0, None));
+        let said = [(); 2].map(|()| segments.handle(0, false, true, &syn));
+        assert_eq!(said.map(|said| (said.seq, said.again)), [(0, false), (0, true)]);
+    }
+
+    /// RFC 7323, section 2.2: both ends must offer, and the window of a SYN is never scaled.
+    #[test]
+    fn windows_are_scaled_by_what_their_end_offered_if_both_did() {
+        for (scales, windows) in [([Some(3), Some(7)], [800, 12_800]), ([Some(3), None], [100; 2])] {
+            let (mut segments, said) = opened(scales);
+            assert_eq!(said.map(|said| said.window), [100; 2]);
+            let acknowledges = |seq, ack| segment(PacketKind::TcpAck, (seq, Some(ack)), 0, None);
+            let later = [
+                segments.handle(0, false, true, &acknowledges(u32::MAX - 1, 701)),
+                segments.handle(0, true, true, &acknowledges(701, u32::MAX - 1)),
+            ];
+            assert_eq!(later.map(|said| said.window), windows);
+        }
+    }
+
+    #[test]
+    fn a_row_has_every_value_of_its_end() {
+        let known = Known {
+            cwnd: Some(1),
+            ssthresh: Some(2),
+            in_flight: Some(3),
+            srtt: Some(4),
+            rtt: Some(5),
+            rto: Some(6),
+            interval: Some(7),
+            timeouts: 8,
+            fast_retransmits: 9,
+            retransmitted: 10,
+        };
+        let expected = Tcp {
+            cwnd_segments: Some(1),
+            ssthresh_segments: Some(2),
+            in_flight_bytes: Some(3),
+            srtt_ns: Some(4),
+            rtt_ns: Some(5),
+            rto_ns: Some(6),
+            interval_ns: Some(7),
+            timeouts: Some(8),
+            fast_retransmits: Some(9),
+            retransmitted: Some(10),
+            ..unknown(11, 12, true, Time::from_nanos(13), "window")
+        };
+        assert_eq!(known.row(11, 12, true, Time::from_nanos(13), "window"), expected);
+        let about = (expected.flow, expected.node, expected.end, expected.time_ns, expected.event);
+        assert_eq!(about, (11, 12, "sender", 13, "window"));
+    }
 
     #[test]
     fn of_several_changes_the_most_important_is_the_event() {

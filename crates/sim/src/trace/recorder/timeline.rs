@@ -222,4 +222,17 @@ mod tests {
         assert_eq!(intervals(&[(0, same), (10, same), (50, same), (77, same), (230, same)], 300), once);
         assert_eq!(once, [("ifs", 0, 50, Some(9)), ("counting", 50, 230, Some(9))]);
     }
+
+    //  100 | waits for its answer 110 | reserved by others 400
+    #[test]
+    fn a_station_waits_before_its_answer_and_the_ear_alone_does_not_end_that() {
+        let answers = idle(0, None);
+        let answers = Known { sight: Sight { nav: at(400), ..answers.sight }, sifs_ends: Some(at(110)), ..answers };
+        let expected = [("waiting", 100, 110, None), ("nav", 110, 400, None)];
+        assert_eq!(intervals(&[(100, answers)], 1000), expected);
+        let mut timeline = Timeline::default();
+        assert_eq!(timeline.sifs_ends(), None);
+        timeline.handle(at(100), answers, CLOCK, &mut |_| {});
+        assert_eq!(timeline.sifs_ends(), Some(at(110)));
+    }
 }

@@ -27,6 +27,11 @@ impl Numbers {
         self.known = Some((number, place));
         place
     }
+
+    /// Whether a SYN of this number has been sent, and nothing since: then another one repeats it.
+    fn awaits_answer_to(&self, syn: u32) -> bool {
+        self.highest == 1 && self.known.is_some_and(|(number, place)| number.wrapping_sub(place as u32) == syn)
+    }
 }
 
 /// Both directions of each flow.
@@ -54,8 +59,9 @@ impl Segments {
         let own = usize::from(back);
         let numbers = &mut self.0[flow];
         let len = i64::from(note.payload) + i64::from(matches!(note.kind, PacketKind::TcpSyn | PacketKind::TcpFin));
-        if sent && note.kind == PacketKind::TcpSyn && numbers[own].known.is_none_or(|(_, place)| place != 0) {
-            numbers[own] = Numbers::default();
+        let opens = note.kind == PacketKind::TcpSyn && note.ack.is_none();
+        if sent && opens && !numbers[own].awaits_answer_to(note.seq) {
+            *numbers = Default::default();
         }
         let seq = numbers[own].place(note.seq);
         let ack = note.ack.map(|ack| numbers[1 - own].place(ack));
@@ -212,11 +218,21 @@ mod tests {
         assert_eq!((said.seq, said.again), (0, false));
     }
 
+    /// Without an answer, and after one that was lost.
     #[test]
-    fn a_syn_without_an_answer_is_sent_again() {
+    fn a_syn_is_sent_again_until_its_sender_goes_on() {
         let (mut segments, syn) = (Segments::default(), segment(PacketKind::TcpSyn, (9, None), 0, None));
-        let said = [(); 2].map(|()| segments.handle(0, false, true, &syn));
-        assert_eq!(said.map(|said| (said.seq, said.again)), [(0, false), (0, true)]);
+        let answer = segment(PacketKind::TcpSyn, (700, Some(10)), 0, None);
+        let mut said = |back, note: &Note| {
+            let said = segments.handle(0, back, true, note);
+            (said.seq, said.again)
+        };
+        assert_eq!([said(false, &syn), said(false, &syn)], [(0, false), (0, true)]);
+        assert_eq!([said(true, &answer), said(false, &syn)], [(0, false), (0, true)]);
+        assert_eq!(said(true, &answer), (0, true));
+        assert_eq!(said(false, &segment(PacketKind::TcpData, (10, Some(701)), 5, None)), (1, false));
+        // The connection for the next file may begin with the same numbers.
+        assert_eq!([said(false, &syn), said(true, &answer)], [(0, false), (0, false)]);
     }
 
     /// RFC 7323, section 2.2: both ends must offer, and the window of a SYN is never scaled.

@@ -257,8 +257,8 @@ def _is_futile(estimate: Estimate, low: float, high: float) -> bool:
 
     This is stochastic curtailment (Lan, Simon and Halperin, Sequential Analysis 1, 1982) by prediction. At the share t
     of the runs, with a 95 % interval of ± h, the estimate of all runs will be within h √(1 - t) of this one with 95 %.
-    If the values are normal, less than 2.5 % of the claims are given up although they would hold. No interval depends
-    on it, so it costs no confidence.
+    If the values are normal, all looks together give up less than 3 % of the claims although they would hold. No
+    interval depends on it, so it costs no confidence.
     """
     usual, half = estimate.bounds(CONFIDENCE), estimate.bounds(0.5)
     if estimate.basis is None or usual is None or half is None or math.isnan(estimate.value) or not half[0] < half[1]:

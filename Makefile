@@ -80,7 +80,7 @@ bpf: ## build adaptive pacing for the kernel, target/release/fourhop-cc: needs c
 demo: build ## run the demo: three transports over 1 to 8 hops, a table and a figure
 	$(BIN)/fourhop demo --out demo
 
-reproduce: build ## reproduce the figures of the papers: report/index.html (hours; continues where it was stopped)
+reproduce: build ## reproduce the figures of the papers: report/index.html (about an hour of processor time; continues where it was stopped)
 	$(BIN)/fourhop reproduce
 
 # The extension is tested from Python, the programs for Linux by `make test-linux`. Both lists name the extension for its

@@ -27,8 +27,8 @@ build: $(CORE) ## build and install into .venv (release)
 
 # Libraries and tools in exactly the versions of the lock, installed again when it changes. uv is in the lock, too, and
 # installs the rest in half the processor time that pip takes. They are compiled at once: if Python writes no bytecode
-# (PYTHONDONTWRITEBYTECODE), every start of the command would spend a second compiling its libraries. That leaves out
-# nearly half: the libraries' own tests, and packages that no command loads.
+# (PYTHONDONTWRITEBYTECODE), every start of the command would spend a second compiling its libraries. The
+# libraries' own tests, and packages that no command loads, are left out: half of the time.
 .venv/.tools: pyproject.toml requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r <(sed -n '/^uv==/,/[^\\]$$/p' requirements.lock)

@@ -26,7 +26,7 @@ from fourhop.sweeps.result import SweepResult
 from tests.conftest import ROOT, Command
 from tests.study.conftest import record
 
-TRIALS = 1000
+TRIALS = 2000
 
 
 @pytest.mark.parametrize("runs", [*range(1, 30), 40, 80, 500])
@@ -75,7 +75,7 @@ def misses(estimates: Sequence[Estimate], truth: float) -> bool:
     return any(it.low is not None and it.high is not None and not it.low <= truth <= it.high for it in estimates)
 
 
-@pytest.mark.parametrize("runs", [5, 20])
+@pytest.mark.parametrize("runs", [5, 10, 20])
 @pytest.mark.parametrize("what", ["mean", "difference", "ratio", "peak"])
 def test_with_looks_an_interval_misses_as_rarely_as_it_says(runs: int, what: str) -> None:
     """Under the null, with the looks of a study: a claim decided at any of them is false in 5 % of the studies."""
@@ -101,7 +101,7 @@ def test_with_looks_an_interval_misses_as_rarely_as_it_says(runs: int, what: str
     assert errors >= (0.005 if what == "peak" else 0.03)
     # Looks without alpha spending would miss more often; the simulation can tell.
     careless = [[replace(it, basis=None) for it in estimates] for estimates in each]
-    if what != "peak" and len({look.runs for look in looks(runs)}) == len(LOOKS):
+    if what != "peak" and runs >= 10:
         assert sum(misses(estimates, truth) for estimates in careless) / TRIALS > 0.07
 
 

@@ -67,10 +67,10 @@ def take_costs(out: Path, kept: dict[str, Any], processor_s: float) -> None:
 
     It took `processor_s` in all. The files of the runs have their durations, which are longer if other programs ran.
     """
-    found = {path: json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / FIGURES).glob("*/*.json"))}
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / FIGURES).glob("*/*.json"))]
     sweeps = [
         (f"{record['paper']}/{record['figure']}", profile, sweep)
-        for record in found.values()
+        for record in records
         if not record["quick"]
         for profile, of in record["profiles"].items()
         for sweep in of["sweeps"]

@@ -6,7 +6,7 @@
 
 use crate::authentication::{Envelope, Fault, Keys};
 use crate::config::Config;
-use crate::guard::{Bucket, Originators, Refusal, plausible};
+use crate::guard::{Bucket, Originators, Refusal, correct, plausible};
 use fourhop_proto::drop::DropReason;
 use fourhop_proto::route::{Action, AddressPlan, Aodv, NextHop, Protocol, Signal};
 use fourhop_proto::wire::{AodvMessage, Body, Ipv4Packet, PacketMeta, RoutingMessage, decode, encode};
@@ -279,8 +279,9 @@ impl Engine {
         if !neighbour.bucket.take(now, rate) {
             return Err(Refusal::TooFast);
         }
-        let message = decode::aodv(payload).map_err(|_| Refusal::Malformed)?;
-        plausible(&self.aodv, &message, |address| self.config.is_routed(address), self.config.limits.seqno_step)?;
+        let mut message = decode::aodv(payload).map_err(|_| Refusal::Malformed)?;
+        let step = self.config.limits.seqno_step;
+        plausible(&self.aodv, &message, |address| self.config.is_routed(address), step)?;
         if let AodvMessage::Rreq(rreq) = &message
             && rreq.originator != self.config.address
             && !self.originators.take(
@@ -291,6 +292,9 @@ impl Engine {
             )
         {
             return Err(Refusal::Flood);
+        }
+        if correct(&mut self.aodv, &mut message, step) {
+            *self.refusals.entry(Refusal::NumberJump).or_default() += 1;
         }
         // INVARIANT: it was found or inserted above.
         let neighbour = self.neighbours.get_mut(&from).expect("a neighbour");

@@ -1,7 +1,7 @@
 //! Limits and checks that a message passes before AODV sees it.
 
 use fourhop_proto::route::Aodv;
-use fourhop_proto::route::aodv::is_newer;
+use fourhop_proto::route::aodv::{Route, is_newer};
 use fourhop_proto::wire::AodvMessage;
 use fourhop_units::{Dur, Time};
 use serde::Serialize;
@@ -104,17 +104,9 @@ pub fn plausible(
     routed: impl Fn(Ipv4Addr) -> bool,
     step: u32,
 ) -> Result<(), Refusal> {
-    let known = |address: Ipv4Addr| match address == aodv.addr() {
-        true => Some(aodv.seqno()),
-        false => aodv.route(address).filter(|route| route.seqno_valid).map(|route| route.seqno),
-    };
-    // A number that is older is AODV's business.
-    let leaps = |address, seqno: u32| {
-        known(address).is_some_and(|known| is_newer(seqno, known) && seqno.wrapping_sub(known) > step)
-    };
     let about = |address, seqno: Option<u32>| match seqno {
         _ if !routed(address) => Err(Refusal::ForeignTarget),
-        Some(seqno) if leaps(address, seqno) => Err(Refusal::NumberJump),
+        Some(seqno) if leaps(aodv, address, seqno, step) => Err(Refusal::NumberJump),
         _ => Ok(()),
     };
     match message {
@@ -123,7 +115,8 @@ pub fn plausible(
                 return Err(Refusal::Impostor);
             }
             about(rreq.originator, Some(rreq.originator_seqno))?;
-            about(rreq.destination, rreq.destination_seqno)
+            // `correct` handles its number.
+            about(rreq.destination, None)
         }
         AodvMessage::Rrep(rrep) => {
             about(rrep.originator, None)?;
@@ -132,6 +125,42 @@ pub fn plausible(
         AodvMessage::Rerr(rerr) => rerr.unreachable.iter().try_for_each(|lost| about(lost.addr, Some(lost.seqno))),
         AodvMessage::RrepAck | AodvMessage::Probe(_) => Ok(()),
     }
+}
+
+/// Whether `seqno` is more than `step` ahead of this node's own number, or of that of a valid route to `address`. One
+/// that is older is AODV's business.
+fn leaps(aodv: &Aodv, address: Ipv4Addr, seqno: u32, step: u32) -> bool {
+    let known = match address == aodv.addr() {
+        true => Some(aodv.seqno()),
+        false => aodv.route(address).filter(|route| route.is_valid()).and_then(Route::known_seqno),
+    };
+    known.is_some_and(|known| is_farther(seqno, known, step))
+}
+
+fn is_farther(seqno: u32, known: u32, step: u32) -> bool {
+    is_newer(seqno, known) && seqno.wrapping_sub(known) > step
+}
+
+/// Keeps a forged number that was believed from outlasting its route. A node that has believed one asks for it in its
+/// requests: the number is taken out of them. It would discard the true number as an old one: once its route is gone,
+/// it forgets the forged one. Of two numbers so far apart nobody knows which is true, so without a route the one heard
+/// last counts. Returns whether the request asked for an impossible number.
+pub fn correct(aodv: &mut Aodv, message: &mut AodvMessage, step: u32) -> bool {
+    let (address, seqno) = match message {
+        AodvMessage::Rreq(rreq) => (rreq.originator, rreq.originator_seqno),
+        AodvMessage::Rrep(rrep) => (rrep.destination, rrep.destination_seqno),
+        AodvMessage::Rerr(_) | AodvMessage::RrepAck | AodvMessage::Probe(_) => return false,
+    };
+    let gone = aodv.route(address).filter(|route| !route.is_valid()).and_then(Route::known_seqno);
+    if gone.is_some_and(|known| is_farther(known, seqno, step)) {
+        aodv.forget_seqno(address);
+    }
+    let AodvMessage::Rreq(rreq) = message else { return false };
+    let impossible = rreq.destination_seqno.is_some_and(|seqno| leaps(aodv, rreq.destination, seqno, step));
+    if impossible {
+        rreq.destination_seqno = None;
+    }
+    impossible
 }
 
 #[cfg(test)]

@@ -136,15 +136,78 @@ fn forged_and_malformed_messages_are_counted_and_change_nothing() {
         assert_eq!(done, Err(expected), "{message:?}");
         assert!(out.is_empty());
     }
-    // An honest node asks for this node's sequence number at most one ahead of the last it received.
-    let AodvMessage::Rreq(jump) = rreq(ip(2), 6, 10, ip(1)) else { unreachable!() };
-    let jump = AodvMessage::Rreq(Rreq { destination_seqno: Some(10 + 101), ..jump });
-    assert_eq!(hear(&mut node, AT, arrival(2, all), &jump).0, Err(Refusal::NumberJump));
     let mut out = Vec::new();
     assert_eq!(node.handle_datagram(AT, CLOCK, arrival(2, all), &[9, 9], &mut out), Err(Refusal::Malformed));
     assert_eq!(node.aodv().routes().cloned().collect::<Vec<_>>(), before);
-    assert_eq!(node.refusals().values().sum::<u64>(), 7);
+    assert_eq!(node.refusals().values().sum::<u64>(), 6);
     assert_eq!(node.numbers().seqno, 10);
+}
+
+/// A request that asks for `seqno` of its destination.
+fn asking(originator: Ipv4Addr, number: u32, destination: Ipv4Addr, seqno: u32) -> AodvMessage {
+    let AodvMessage::Rreq(asked) = rreq(originator, number, number, destination) else { unreachable!() };
+    AodvMessage::Rreq(Rreq { destination_seqno: Some(seqno), ..asked })
+}
+
+/// The sender may be honest, and have believed a forger.
+#[test]
+fn a_request_that_asks_for_an_impossible_number_is_taken_to_ask_for_none() {
+    let mut node = engine(1, "[limits]\nseqno_step = 100");
+    let all = Ipv4Addr::BROADCAST;
+    let cases = [(10 + 100, 0, 110), (110 + 101, 1, 110), (110_u32.wrapping_sub(101), 1, 110)];
+    for (number, (seqno, jumps, own)) in (6..).zip(cases) {
+        let (done, out) = hear(&mut node, AT, arrival(2, all), &asking(ip(2), number, ip(1), seqno));
+        assert_eq!((done, node.refusals().get(&Refusal::NumberJump).copied().unwrap_or(0)), (Ok(()), jumps));
+        let [.., (AodvMessage::Rrep(answer), ..)] = &sent(&out)[..] else { panic!("{out:?}") };
+        assert_eq!((answer.destination_seqno, node.numbers().seqno), (own, own), "{seqno}");
+    }
+    // A relay with a route passes it on with the number that it knows, and answers if it may.
+    let mut relay = engine(3, "[limits]\nseqno_step = 100");
+    assert_eq!(hear(&mut relay, AT, arrival(1, ip(3)), &reply(ip(1), 10, 0)).0, Ok(()));
+    let (done, out) = hear(&mut relay, AT, arrival(2, all), &asking(ip(2), 6, ip(1), 10 + 101));
+    assert_eq!(done, Ok(()));
+    let [(AodvMessage::Rrep(answer), Some(0), _), ..] = &sent(&out)[..] else { panic!("{out:?}") };
+    assert_eq!((answer.destination, answer.destination_seqno), (ip(1), 10));
+}
+
+/// The forger is heard before the node whose name it uses.
+#[test]
+fn a_forged_number_does_not_outlast_its_route() {
+    for (first, answer, believed) in [(3_000_000, 10, true), (10 + 101, 10, true), (10 + 100, 10, false)] {
+        let mut node = engine(1, "[limits]\nseqno_step = 100");
+        assert_eq!(hear(&mut node, AT, arrival(2, ip(1)), &reply(ip(9), first, 1)).0, Ok(()));
+        // As long as the route is there, the true number is an old one.
+        let (done, out) = hear(&mut node, AT, arrival(8, ip(1)), &reply(ip(9), answer, 1));
+        assert_eq!((done, node.routes().get(&ip(9))), (Ok(()), Some(&(ip(2), 0))), "{out:?}");
+        let (later, mut out) = (AT + Dur::from_secs(2), Vec::new());
+        node.handle_failure(later, CLOCK, ip(2), DropReason::DataRetryLimit, &mut out);
+        node.handle_caught(later, CLOCK, packet(ip(1), ip(9)), true, &mut out);
+        // Its break has raised the number by one.
+        let number = if believed { answer } else { first + 1 };
+        let (done, out) = hear(&mut node, later, arrival(8, ip(1)), &reply(ip(9), number, 1));
+        assert_eq!((done, node.routes().get(&ip(9))), (Ok(()), Some(&(ip(8), 0))), "{first}: {out:?}");
+        // From then on the forger's number is the one that is impossible.
+        let again = hear(&mut node, later, arrival(2, ip(1)), &reply(ip(9), first, 1)).0;
+        assert_eq!(again, if believed { Err(Refusal::NumberJump) } else { Ok(()) });
+    }
+}
+
+/// Nor does one that is far behind, which would make the true one a jump.
+#[test]
+fn a_number_far_behind_does_not_outlast_its_route_either() {
+    let mut node = engine(1, "[limits]\nseqno_step = 100");
+    let behind = 10_u32.wrapping_sub(101);
+    assert_eq!(hear(&mut node, AT, arrival(8, ip(1)), &reply(ip(9), 10, 1)).0, Ok(()));
+    assert_eq!(hear(&mut node, AT, arrival(2, ip(1)), &reply(ip(9), behind, 1)).0, Ok(()));
+    assert_eq!(node.routes().get(&ip(9)), Some(&(ip(8), 0)), "old, beside a route");
+    let mut out = Vec::new();
+    let later = AT + Dur::from_secs(2);
+    node.handle_failure(later, CLOCK, ip(8), DropReason::DataRetryLimit, &mut out);
+    assert_eq!(hear(&mut node, later, arrival(2, ip(1)), &reply(ip(9), behind, 1)).0, Ok(()));
+    assert_eq!(node.routes().get(&ip(9)), Some(&(ip(2), 0)), "believed");
+    node.handle_failure(later, CLOCK, ip(2), DropReason::DataRetryLimit, &mut out);
+    assert_eq!(hear(&mut node, later, arrival(8, ip(1)), &reply(ip(9), 10, 1)).0, Ok(()));
+    assert_eq!(node.routes().get(&ip(9)), Some(&(ip(8), 0)));
 }
 
 #[test]

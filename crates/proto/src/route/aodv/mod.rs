@@ -240,6 +240,13 @@ impl Aodv {
         self.table.get(dst)
     }
 
+    /// Forgets the sequence number of a destination that has no valid route, as if none had been heard.
+    pub fn forget_seqno(&mut self, dst: Ipv4Addr) {
+        if let Some(route) = self.table.get_mut(dst).filter(|route| !route.is_valid()) {
+            route.seqno_valid = false;
+        }
+    }
+
     /// Returns the counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters

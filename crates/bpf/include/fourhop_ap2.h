@@ -49,6 +49,7 @@
 #define FH_DOUBTS 8
 #define FH_LASTS 1000000000ULL
 #define FH_SENDERS 4
+#define FH_SENDERS_WIRED 8
 #define FH_QUEUE_MOST 60000
 #define FH_QUEUE_MOST_WIRED 100000
 #define FH_QUEUE_LOSSY 15000
@@ -57,6 +58,11 @@
 #define FH_LOSS_LEAVES 70
 #define FH_CUT_LEAVES 80
 #define FH_NEAR_OTHERS (20ULL * 1000000000)
+/* The queue's room: marks, marks of a round, per cent, nanoseconds. */
+#define FH_ROOM_OFTEN 8
+#define FH_ROOM_LOSS 2
+#define FH_ROOM_KEEPS 75
+#define FH_ROOM_LASTS (10ULL * 1000000000)
 /* Trials of a larger window: nanoseconds, shares, rounds, binary digits. */
 #define FH_HOLDS (10ULL * 1000000000)
 #define FH_CLOSE 8
@@ -64,9 +70,12 @@
 #define FH_TRIAL_ROUNDS 3
 #define FH_TRIAL_LASTS 500000000ULL
 #define FH_TRIAL_DIGITS 12
-/* The path: nanoseconds, microseconds, bit/s, and defaults for a path of which nothing is known. */
+/* The path: nanoseconds, microseconds, segments and nanoseconds of a train, bit/s, and defaults for a path of which
+ * nothing is known. */
 #define FH_MOST_OVER (10ULL * 1000000000)
 #define FH_RATE_OVER 1000000
+#define FH_TRAIN 6
+#define FH_COMPRESSED 50000
 #define FH_SLOWEST 6500000
 #define FH_SINGLE_OFDM 9000000
 #define FH_SINGLE_B 11000000
@@ -114,6 +123,8 @@ struct fh_ap2 {
 	fh_u64 drained;         /* the shortest since a drain began */
 	fh_u64 most[2];         /* the highest rates, of the last period and of this one */
 	fh_u64 most_at;         /* ns */
+	fh_u64 speed[2];        /* the highest rates of trains, like `most` */
+	fh_u64 train_at;        /* ns, when the train under way began */
 	fh_u64 doubted;         /* ns, since when rounds contradict `present` */
 	fh_u64 changed;         /* ns, when others came or left; FH_NONE before the first */
 	fh_u64 keeps;           /* the rate to keep up beside others */
@@ -125,6 +136,8 @@ struct fh_ap2 {
 	fh_u64 trial_rtts;
 	fh_u64 vain;            /* ns, when a trial was in vain; FH_NONE before the first */
 	fh_u64 proven;          /* the shortest round trip then */
+	fh_u64 room;            /* how long the queue can become */
+	fh_u64 room_changed;    /* ns */
 	fh_u64 paired;          /* share of acknowledgements that cover two or more segments */
 	fh_u64 window;
 	fh_u64 goal;            /* where the window grows to, as segments arrive */
@@ -150,6 +163,8 @@ struct fh_ap2 {
 	fh_u32 span;            /* the first value of `known` the last time */
 	fh_u32 since;           /* single segments since then */
 	fh_u32 trial_rounds;    /* with a larger window */
+	fh_u32 overflows;       /* marks of rounds that lost segments for want of room */
+	fh_u32 train;           /* segments of the train under way */
 	fh_u32 unused;
 };
 
@@ -205,7 +220,7 @@ static inline fh_u64 fh_own(const struct fh_ap2 *ap2)
 
 static inline fh_u64 fh_target(const struct fh_ap2 *ap2)
 {
-	fh_u64 most = ap2->is_radio ? FH_TARGET_MOST : fh_min(ap2->least, FH_TARGET_MOST);
+	fh_u64 most = ap2->is_radio ? ap2->room : fh_min(ap2->least, ap2->room);
 
 	return fh_has_aggregates(ap2) ? fh_min(FH_TARGET_HOP * ((fh_u64)ap2->hops + 1), most) : 0;
 }
@@ -295,6 +310,7 @@ FH_FUNCTION int fh_ap2_begin(struct fh_ap2 *ap2, fh_u64 now, fh_u64 srtt, fh_u32
 	ap2->vain = FH_NONE;
 	ap2->drained = FH_NONE;
 	ap2->round_least = FH_NONE;
+	ap2->room = FH_TARGET_MOST;
 	ap2->round_at = now;
 	ap2->most_at = now;
 	fh_shrink(ap2, fh_min(cwnd, FH_FIRST_WINDOW) * FH_ONE);
@@ -337,18 +353,34 @@ struct fh_round {
 	fh_u64 lost;
 };
 
-/* A longer round trip is due to other senders' queue. Behind a wire, a queue that overflows can be shorter than the
+/* The round trip with this queue on top of the target. Behind a wire, a queue that overflows can be shorter than the
  * target. */
-static inline fh_u64 fh_bound(const struct fh_ap2 *ap2)
+static inline fh_u64 fh_with_queue(const struct fh_ap2 *ap2, fh_u64 queue)
 {
-	fh_u64 target = fh_target(ap2) / (ap2->after_loss && !ap2->is_radio ? 2 : 1);
-	fh_u64 theirs = FH_SENDERS * fh_own(ap2) * 1000000 / fh_max(fh_max(ap2->most[0], ap2->most[1]), 1);
-
-	return ap2->least + target + (fh_has_aggregates(ap2) ? 0 : FH_QUEUE_SINGLE) +
-	       fh_min(theirs, ap2->after_loss ? FH_QUEUE_LOSSY : ap2->is_radio ? FH_QUEUE_MOST : FH_QUEUE_MOST_WIRED);
+	return ap2->least + fh_target(ap2) / (ap2->after_loss && !ap2->is_radio ? 2 : 1) +
+	       (fh_has_aggregates(ap2) ? 0 : FH_QUEUE_SINGLE) + queue;
 }
 
-/* The same, if radios have to explain all of the round trip. */
+/* The queue of that many senders of AP2 on a link of this rate. */
+static inline fh_u64 fh_queue_of(const struct fh_ap2 *ap2, fh_u64 senders, fh_u64 link)
+{
+	fh_u64 theirs = senders * fh_own(ap2) * 1000000 / fh_max(link, 1);
+
+	return fh_min(theirs, ap2->after_loss ? FH_QUEUE_LOSSY : ap2->is_radio ? FH_QUEUE_MOST : FH_QUEUE_MOST_WIRED);
+}
+
+static inline fh_u64 fh_most(const struct fh_ap2 *ap2)
+{
+	return fh_max(ap2->most[0], ap2->most[1]);
+}
+
+/* A longer round trip must be due to other senders' queue. */
+static inline fh_u64 fh_bound(const struct fh_ap2 *ap2)
+{
+	return fh_with_queue(ap2, fh_queue_of(ap2, FH_SENDERS, fh_most(ap2)));
+}
+
+/* A longer round trip may be due to it: radios are no explanation, or the wire is faster than AP2 is. */
 FH_FUNCTION fh_u64 fh_suspected(const struct fh_ap2 *ap2)
 {
 	fh_u64 hops, bound, sure, carried, theirs;
@@ -358,8 +390,10 @@ FH_FUNCTION fh_u64 fh_suspected(const struct fh_ap2 *ap2)
 	hops = ap2->hops;
 	bound = fh_bound(ap2);
 	sure = ap2->least;
-	if (!ap2->is_radio || !fh_has_aggregates(ap2))
-		return bound;
+	if (!ap2->is_radio || !fh_has_aggregates(ap2)) {
+		carried = fh_max(fh_most(ap2), fh_max(ap2->speed[0], ap2->speed[1]));
+		return fh_min(bound, fh_with_queue(ap2, fh_queue_of(ap2, FH_SENDERS_WIRED, carried)));
+	}
 	if (sure > ap2->proven + ap2->proven / FH_CLOSE)
 		sure = fh_min(sure, FH_PATH_HOP * hops);
 	carried = fh_max(ap2->link / fh_max(FH_CARRIES * fh_min(hops, FH_SHARE_AIR), 1), 1);
@@ -467,11 +501,38 @@ static inline void fh_judge(struct fh_ap2 *ap2, fh_u64 now, fh_u32 long_queue, i
 	if (ap2->doubts >= FH_DOUBTS && fh_since(now, ap2->doubted) > FH_LASTS) {
 		ap2->present = long_queue;
 		ap2->changed = now;
-		ap2->keeps = fh_min(fh_max(ap2->most[0], ap2->most[1]) * FH_KEEPS / 100, FH_BANDWIDTH_MOST);
+		ap2->keeps = fh_min(fh_most(ap2) * FH_KEEPS / 100, FH_BANDWIDTH_MOST);
 		ap2->cut = 0;
 		fh_begin_trial(ap2, long_queue && !sure ? ap2->window : 0, rtt);
 		fh_doubt_anew(ap2, now);
 	}
+}
+
+/* The window that AP2 aims for at this mean round trip. */
+static inline fh_u64 fh_next(const struct fh_ap2 *ap2, fh_u64 rtt)
+{
+	return fh_pipe(ap2, rtt) + fh_own(ap2) + ap2->rate * fh_target(ap2) / 1000000;
+}
+
+/* Ends a round with this queue. `lost`: it lost segments although the window is what AP2 aims for. Returns whether there
+ * is less room than was known. */
+static inline int fh_end_room(struct fh_ap2 *ap2, fh_u64 now, fh_u32 lost, fh_u64 queue)
+{
+	if (lost)
+		ap2->overflows = fh_min(ap2->overflows + FH_ROOM_LOSS, FH_ROOM_OFTEN);
+	else if (ap2->overflows)
+		ap2->overflows--;
+	if (ap2->overflows >= FH_ROOM_OFTEN && queue < ap2->room) {
+		ap2->room = queue * FH_ROOM_KEEPS / 100;
+		ap2->room_changed = now;
+		ap2->overflows = 0;
+		return 1;
+	}
+	if (fh_since(now, ap2->room_changed) > FH_ROOM_LASTS) {
+		ap2->room = fh_min(ap2->room + ap2->room / 2 + 1, FH_TARGET_MOST);
+		ap2->room_changed = now;
+	}
+	return 0;
 }
 
 /* The window follows `next`. */
@@ -510,8 +571,8 @@ static inline void fh_contend(struct fh_ap2 *ap2, const struct fh_round *round, 
 
 static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_round *round)
 {
-	fh_u64 next = fh_pipe(ap2, round->mean) + fh_own(ap2) + ap2->rate * fh_target(ap2) / 1000000, bound, least;
-	int many = round->lost * FH_LOSS_SHARE > round->delivered || (ap2->lossy && round->lost), phase;
+	fh_u64 next = fh_next(ap2, round->mean), bound, least;
+	int many = round->lost * FH_LOSS_SHARE > round->delivered || (ap2->lossy && round->lost), overflows, phase;
 
 	ap2->first = 0;
 	if (ap2->slow_start && next * 100 >= ap2->window * (100 + FH_STARTUP_GROWTH) && !many) {
@@ -522,6 +583,10 @@ static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_
 		ap2->slow_start = 0;
 		fh_doubt_anew(ap2, now);
 	}
+	overflows = round->lost && next * 10 >= ap2->window * 9 && !ap2->present;
+	if (ap2->is_radio && fh_has_aggregates(ap2) &&
+	    fh_end_room(ap2, now, overflows, fh_since(round->mean, ap2->least)))
+		next = fh_next(ap2, round->mean);
 	ap2->after_loss = round->lost ? FH_LOSSY_ROUNDS : ap2->after_loss ? ap2->after_loss - 1 : 0;
 	bound = fh_suspected(ap2);
 	phase = fh_end_drain(ap2, now, round->least);
@@ -583,6 +648,20 @@ static inline int fh_is_of_path(struct fh_ap2 *ap2, const struct fh_delivered *a
 	return 1;
 }
 
+/* Counts the segments of a train: behind a wire, their spacing shows how fast the slowest link is. */
+static inline void fh_note_train(struct fh_ap2 *ap2, fh_u64 now, fh_u32 acked)
+{
+	fh_u64 took = fh_since(now, ap2->train_at);
+
+	ap2->train += acked;
+	if (ap2->train < FH_TRAIN)
+		return;
+	if (took >= FH_COMPRESSED * (fh_u64)ap2->train)
+		ap2->speed[1] = fh_max(ap2->speed[1], fh_bandwidth(ap2->train, took));
+	ap2->train = 0;
+	ap2->train_at = now;
+}
+
 /* Updates the path's estimates from an acknowledgement, and ends the round if it is over. */
 static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 {
@@ -590,6 +669,8 @@ static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 	fh_u64 took, rate, time, rtt = ack->rtt ? fh_micros(ack->rtt) : 0;
 	int measured;
 
+	if (!ap2->is_radio)
+		fh_note_train(ap2, ack->now, ack->acked);
 	if (fh_is_of_path(ap2, ack, rtt) && rtt)
 		fh_note_round_trip(ap2, ack->now, rtt, fh_max(fh_min(ack->acked, 1 << 10), 1));
 	if (!ack->has_data || ack->prior < ap2->round_delivered)
@@ -625,6 +706,8 @@ static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 	if (fh_since(ack->now, ap2->most_at) > FH_MOST_OVER) {
 		ap2->most[0] = ap2->most[1];
 		ap2->most[1] = 0;
+		ap2->speed[0] = ap2->speed[1];
+		ap2->speed[1] = 0;
 		ap2->most_at = ack->now;
 	}
 	ap2->most[1] = fh_max(ap2->most[1], ap2->rate);

@@ -59,6 +59,19 @@ fn it_carries_what_cubic_carries_over_shorter_queues() {
     }
 }
 
+/// A queue of 25 packets overflows before it is as long as the target, 20 ms: AP2 carries what CUBIC carries and
+/// retransmits less.
+#[test]
+fn a_short_queue_on_a_radio_loses_little() {
+    let radio = RADIO.replacen("mcs = 3", "mcs = 4", 1).replacen("queue = 'fq-codel'", "queue_limit = 25", 1);
+    let radio = radio.replacen("[radio]", "spacing = '30m'\n[radio]", 1);
+    let [ours, theirs] = ["ap2", "cubic"].map(|transport| chain(1, &[transport], &["1s"], &radio));
+    let share = ours.aggregate_goodput_bps / theirs.aggregate_goodput_bps;
+    let again = |result: &RunResult| result.flows[0].retransmitted;
+    assert!(share > 0.95, "{share}");
+    assert!(again(&ours) < again(&theirs), "{} {}", again(&ours), again(&theirs));
+}
+
 /// The lowest rates of 802.11n, where a drain leaves less than two segments in flight: a receiver that delays
 /// acknowledgements waits for the second one, and 6.5 Mbit/s must not be taken for an 802.11b rate.
 #[test]

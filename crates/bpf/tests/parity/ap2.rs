@@ -9,7 +9,7 @@ use libbpf_rs::{MapCore, MapFlags, ObjectBuilder, ProgramInput};
 use std::io::Write;
 
 /// 64-bit words of `struct fh_ap2` and of `struct fh_event`.
-const STATE: usize = 42;
+const STATE: usize = 48;
 const EVENT: usize = 10;
 /// `FH_BATCH`.
 const BATCH: usize = 1024;
@@ -29,17 +29,18 @@ fn pair(first: u32, second: u32) -> u64 {
 type Outputs = (u32, u32, Option<Dur>, Option<Dur>);
 
 fn outputs(state: &[u64; STATE]) -> Outputs {
-    let [a, b, c, d, e, f, g, h] = state[31].to_ne_bytes();
+    let [a, b, c, d, e, f, g, h] = state[36].to_ne_bytes();
     let some = |nanos: u64| Some(nanos).filter(|&nanos| nanos > 0).map(Dur::from_nanos);
     let (cwnd, burst) = (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));
-    (cwnd, burst, some(state[30]), some(state[1] * 1_000))
+    (cwnd, burst, some(state[35]), some(state[1] * 1_000))
 }
 
-/// Whether it drains, there are others, and the receiver is known to wait.
-fn modes(state: &[u64; STATE]) -> [bool; 3] {
+/// Whether it drains, there are others, the receiver is known to wait, the queue has little room, and a train was fast.
+fn modes(state: &[u64; STATE]) -> [bool; 5] {
     let low = |word: u64| u32::from_ne_bytes([0, 1, 2, 3].map(|n| word.to_ne_bytes()[n]));
     let high = |word: u64| u32::from_ne_bytes([4, 5, 6, 7].map(|n| word.to_ne_bytes()[n]));
-    [low(state[33]) > 0, high(state[34]) > 0, high(state[39]) > 0]
+    let (short, fast) = (state[30] < 50_000, state[17] > state[14]);
+    [low(state[38]) > 0, high(state[39]) > 0, high(state[44]) > 0, short, fast]
 }
 
 /// A connection in `fourhop_cc`.
@@ -56,6 +57,8 @@ struct Connection {
     queue: u64,
     /// Whether its link's rate is never known.
     is_wire: bool,
+    /// Of 400 events, how many are losses.
+    losses: u64,
     /// Number of further segments that leave one by one.
     alone: u64,
 }
@@ -68,8 +71,9 @@ impl Connection {
         let window = Window { cwnd, cwnd_cnt: 0, ssthresh: 2, cwnd_clamp: u32::MAX, pacing: None, burst: 1 };
         let base = 1_000 * (1 + random.log(27));
         let spread = 1 + random.log(38) % (4 * base);
+        let (now, losses) = (random.log(50), [4, 40][random.below(2) as usize]);
         let mut connection =
-            Connection { ap2, window, now: random.log(50), delivered: 0, base, spread, queue: 0, is_wire, alone: 0 };
+            Connection { ap2, window, now, delivered: 0, base, spread, queue: 0, is_wire, losses, alone: 0 };
         let srtt = random.maybe(|random| connection.round_trip(random));
         let view = View { srtt: srtt.map(Dur::from_nanos), ..connection.view(0) };
         connection.ap2.init(&mut connection.window, &view);
@@ -102,33 +106,33 @@ impl Connection {
     fn next(&mut self, random: &mut Random) -> [u64; EVENT] {
         let view = self.view(0);
         match random.below(400) {
-            0..3 => {
+            n if n < self.losses => {
                 let segments = 1 + random.below(10) as u32;
                 let lost = Lost { tx_in_flight: 1, lost: 1, is_app_limited: false, total_delivered: self.delivered };
                 (0..segments).for_each(|_| self.ap2.on_lost(&mut self.window, &view, &lost));
                 [2, u64::from(segments), 0, 0, 0, 0, 0, 0, 0, 0]
             }
-            3 => {
+            50 => {
                 let mark = Lost { tx_in_flight: 1, lost: 0, is_app_limited: false, total_delivered: self.delivered };
                 self.ap2.on_mark(&mut self.window, &view, &mark);
                 [3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
             }
-            4 => {
+            51 => {
                 let in_flight = random.log(6) as u32;
                 let view = self.view(in_flight);
                 self.ap2.on_state(&mut self.window, &view, CaState::Loss);
                 [4, u64::from(in_flight), 0, 0, 0, 0, 0, 0, 0, 0]
             }
-            5 => {
+            52 => {
                 let link = if self.is_wire { 0 } else { 1_000 + random.log(34) };
                 let hops = 1 + random.log(9) as u32;
                 self.learn(link, hops)
             }
-            6 if random.below(4) == 0 => {
+            53 if random.below(4) == 0 => {
                 self.ap2.on_restart(&mut self.window, &view);
                 [6, 0, 0, self.now, 0, 0, 0, 0, 0, 0]
             }
-            7 if random.below(2) == 0 => {
+            54 if random.below(2) == 0 => {
                 self.queue = random.below(3) * random.below(4 * self.base);
                 self.acknowledge(random)
             }
@@ -199,26 +203,31 @@ struct Seen {
     drains: usize,
     beside: usize,
     waits: usize,
+    short: usize,
+    fast: usize,
 }
 
 impl Seen {
     fn note(&mut self, state: &[u64; STATE]) {
-        let ((cwnd, burst, ..), [drain, beside, wait]) = (outputs(state), modes(state));
+        let ((cwnd, burst, ..), [drain, beside, wait, short, fast]) = (outputs(state), modes(state));
         self.compared += 1;
         self.large += usize::from(cwnd > 20);
         self.bursts += usize::from(burst > 2);
         self.drains += usize::from(drain);
         self.beside += usize::from(beside);
         self.waits += usize::from(wait);
+        self.short += usize::from(short);
+        self.fast += usize::from(fast);
     }
 
     fn end(&self) {
-        let &Seen { compared, large, bursts, drains, beside, waits } = self;
-        let least = [large, compared - large, bursts, drains, beside, waits].into_iter().min().unwrap_or(0);
+        let &Seen { compared, large, bursts, drains, beside, waits, short, fast } = self;
+        let least =
+            [large, compared - large, bursts, drains, beside, waits, short, fast].into_iter().min().unwrap_or(0);
         assert!(
             least > compared / 200,
             "{compared}: {large} large, {bursts} bursts, {drains} in drains, {beside} beside others, {waits} \
-             with a receiver that waits"
+             with a receiver that waits, {short} with a short queue, {fast} with fast trains"
         );
     }
 }
@@ -275,7 +284,7 @@ fn trials_end_the_same_way() {
                 fh_ap2_event(&mut state, &event);
                 assert_eq!(outputs(&state), connection.expected(), "{connection:?}");
             }
-            let [trial, proven] = [20, 26].map(|word| u32::from(state[word] > 0));
+            let [trial, proven] = [23, 29].map(|word| u32::from(state[word] > 0));
             (trials, vain) = (trials + trial, vain + proven);
         }
         assert!(trials > 2 && (vain > 0) != of_others, "{trials} rounds in trials, {vain} after one in vain");

@@ -21,7 +21,8 @@
 //!
 //! The window falls at once but rises only half the way, and by no more than arrives. A single loss changes nothing,
 //! because fades lose segments. A round that loses an eighth of its segments takes an eighth off the window, and so
-//! does a time-out on a radio; behind a wire a time-out halves the window.
+//! does a time-out on a radio; behind a wire a time-out halves the window. If losses persist at the window that AP2
+//! aims for, the queue is shorter than the target, which becomes shorter as well (`room`).
 //!
 //! Beside senders that fill the queue until it overflows, it does the same (`rivals`). If it is not sure that they are
 //! there, it tries whether a larger window carries more (`trial`). If the shortest round trip has not been seen for
@@ -33,16 +34,18 @@ mod base;
 mod path;
 mod receiver;
 mod rivals;
+mod room;
 #[cfg(test)]
 mod tests;
 mod trial;
 
-use crate::rate::{Lost, RateSample};
+use crate::rate::{Bandwidth, Lost, RateSample};
 use crate::{Ack, CaState, Cause, CongestionControl, Hint, MAX_SAMPLE, Measurements, Params, View, Window};
 use base::Phase;
 use fourhop_units::{Dur, Time};
 use path::{Path, Round};
-use rivals::{CUT_LEAVES, LOSS_LEAVES, Rivals, SENDERS};
+use rivals::{CUT_LEAVES, LOSS_LEAVES, Rivals, SENDERS, SENDERS_WIRED};
+use room::Room;
 use trial::Trial;
 
 /// One segment.
@@ -125,6 +128,8 @@ pub enum Without {
     Radios,
     /// It gives way to all senders that fill a queue.
     Rivalry,
+    /// A queue that overflows early does not shorten the target.
+    Room,
 }
 
 /// AP2's state.
@@ -139,6 +144,7 @@ pub struct Ap2 {
     /// Whether the first window is still in flight.
     first: bool,
     rivals: Rivals,
+    room: Room,
     /// When a round last lost many segments, and whether that still matters.
     lost_at: Time,
     lossy: bool,
@@ -157,6 +163,7 @@ impl Ap2 {
             slow_start: true,
             first: true,
             rivals,
+            room: Room::new(TARGET_MOST),
             lost_at: Time::ZERO,
             lossy: false,
         }
@@ -193,7 +200,12 @@ impl Ap2 {
         };
         // Behind a wire, a queue longer than the path would starve BBR, whose window is twice the path's capacity.
         let most = if self.path.is_radio { u64::MAX } else { self.path.base.least() };
-        Dur::from_micros(micros.min(most))
+        Dur::from_micros(micros.min(most).min(self.room.most()))
+    }
+
+    /// The window that AP2 aims for at this mean round trip.
+    fn next(&self, rtt: u64) -> u64 {
+        self.pipe(rtt) + self.own() + self.path.rate.fixed_in(self.target())
     }
 
     /// The part of the window that the path holds without a queue at this mean round trip.
@@ -201,20 +213,30 @@ impl Ap2 {
         self.window * self.path.base.least().min(rtt) / rtt
     }
 
-    /// The round trip in microseconds above which the queue must be due to others. Behind a wire a queue that overflows
-    /// can be shorter than the target, so after a loss only half of the target counts.
-    fn bound(&self) -> u64 {
+    /// The round trip in microseconds with this queue on top of the target. Behind a wire a queue that overflows can be
+    /// shorter than the target, so after a loss only half of the target counts.
+    fn with_queue(&self, queue: u64) -> u64 {
         let single = if self.has_aggregates() { 0 } else { QUEUE_SINGLE };
         let parts = if self.rivals.is_lossy() && !self.path.is_radio { 2 } else { 1 };
-        let target = self.target().as_nanos() / 1_000 / parts + single;
-        self.path.base.least() + target + self.rivals.queue(self.own(), self.path.most(), self.path.is_radio)
+        self.path.base.least() + self.target().as_nanos() / 1_000 / parts + single + queue
     }
 
-    /// The round trip above which radios are no explanation, so that the queue may be due to others. The shortest round
-    /// trip can contain that queue as well, and beside others the highest recent rate is low.
+    /// The queue of that many senders of AP2 on a link of this rate.
+    fn queue_of(&self, senders: u64, link: Bandwidth) -> u64 {
+        self.rivals.queue(senders * self.own(), link, self.path.is_radio)
+    }
+
+    /// The round trip above which the queue must be due to others.
+    fn bound(&self) -> u64 {
+        self.with_queue(self.queue_of(SENDERS, self.path.most()))
+    }
+
+    /// The round trip above which the queue may be due to others: radios are no explanation, or the wire is faster than
+    /// AP2 is. The shortest round trip can contain that queue as well, and beside others the highest recent rate is
+    /// low.
     fn suspected(&self) -> u64 {
         if !self.path.is_radio || !self.has_aggregates() {
-            return self.bound();
+            return self.bound().min(self.with_queue(self.queue_of(SENDERS_WIRED, self.path.capacity())));
         }
         let hops = u64::from(self.path.hops);
         let least = self.path.base.least();
@@ -232,7 +254,7 @@ impl Ap2 {
 
     fn end_round(&mut self, now: Time, round: &Round) {
         self.first = false;
-        let next = self.pipe(round.mean) + self.own() + self.path.rate.fixed_in(self.target());
+        let mut next = self.next(round.mean);
         let many = match self.without {
             Without::Patience => round.lost > 0,
             _ => round.lost * LOSS_SHARE > round.delivered || self.lossy && round.lost > 0,
@@ -244,6 +266,9 @@ impl Ap2 {
         if self.slow_start {
             self.slow_start = false;
             self.rivals.begin(now);
+        }
+        if self.has_less_room(now, round, next) {
+            next = self.next(round.mean);
         }
         self.rivals.note_losses(round.lost);
         let bound = self.suspected();
@@ -268,6 +293,16 @@ impl Ap2 {
             }
             _ => self.follow(now, next, many),
         }
+    }
+
+    /// Ends a round after which AP2 aims for a window of `next`. Returns whether the queue has less room than was
+    /// known. Behind a wire `lossy` takes care of short queues.
+    fn has_less_room(&mut self, now: Time, round: &Round, next: u64) -> bool {
+        if !self.path.is_radio || !self.has_aggregates() || self.without == Without::Room {
+            return false;
+        }
+        let overflows = round.lost > 0 && next * 10 >= self.window * 9 && !self.rivals.are_present();
+        self.room.end_round(now, overflows, round.mean.saturating_sub(self.path.base.least()))
     }
 
     /// Moves the window towards `next`.

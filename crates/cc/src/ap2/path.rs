@@ -10,6 +10,10 @@ use fourhop_units::{Dur, Time};
 const MOST_OVER: Dur = Dur::from_secs(10);
 /// Time constant of the mean rate, in microseconds.
 const RATE_OVER: u64 = 1_000_000;
+/// Behind a wire, the spacing of this many segments shows how fast the slowest link is. Acknowledgements that come
+/// faster than this show nothing: we think that they waited for each other in a frame or in a network card.
+const TRAIN: u32 = 6;
+const COMPRESSED: Dur = Dur::from_micros(50);
 /// The slowest rate with aggregates, which is HT's (IEEE 802.11-2020, table 19-27), and the faster OFDM and 802.11b
 /// rates below 12 Mbit/s without.
 const SLOWEST: u64 = 6_500_000;
@@ -51,6 +55,10 @@ pub(super) struct Path {
     pub(super) base: Base,
     most: [Bandwidth; 2],
     most_at: Time,
+    /// The highest rates of trains, like `most`, and the train under way.
+    speed: [Bandwidth; 2],
+    train: u32,
+    train_at: Time,
     pub(super) receiver: Receiver,
 }
 
@@ -72,6 +80,9 @@ impl Path {
             base: Base::new(),
             most: [Bandwidth::default(); 2],
             most_at: Time::ZERO,
+            speed: [Bandwidth::default(); 2],
+            train: 0,
+            train_at: Time::ZERO,
             receiver: Receiver::new(),
         }
     }
@@ -89,6 +100,11 @@ impl Path {
         self.most[0].max(self.most[1])
     }
 
+    /// The rate of the slowest link, as far as segments that left together show it: at least [`Path::most`].
+    pub(super) fn capacity(&self) -> Bandwidth {
+        self.most().max(self.speed[0]).max(self.speed[1])
+    }
+
     /// Whether its radios aggregate, judging by the first link.
     pub(super) fn has_aggregates(&self) -> bool {
         self.link >= SLOWEST && !SINGLE.contains(&self.link)
@@ -96,6 +112,9 @@ impl Path {
 
     /// Takes an acknowledgement; returns the round that it ends.
     pub(super) fn take(&mut self, now: Time, sample: &RateSample, slow_start: bool) -> Option<Round> {
+        if !self.is_radio {
+            self.note_train(now, sample.newly_acked);
+        }
         let rtt = sample.rtt.map(micros);
         let (segments, in_flight, least) = (sample.newly_acked, sample.in_flight, self.base.least());
         let counts = self.receiver.take(&Answer { segments, in_flight, rtt, least });
@@ -129,9 +148,22 @@ impl Path {
         };
         if now.saturating_since(self.most_at) > MOST_OVER {
             (self.most, self.most_at) = ([self.most[1], Bandwidth::default()], now);
+            self.speed = [self.speed[1], Bandwidth::default()];
         }
         self.most[1] = self.most[1].max(self.rate);
         Some(round)
+    }
+
+    fn note_train(&mut self, now: Time, acked: u32) {
+        self.train = self.train.saturating_add(acked);
+        if self.train < TRAIN {
+            return;
+        }
+        let took = now.saturating_since(self.train_at);
+        if took >= COMPRESSED * u64::from(self.train) {
+            self.speed[1] = self.speed[1].max(Bandwidth::over(self.train, took));
+        }
+        (self.train, self.train_at) = (0, now);
     }
 
     fn note_round_trip(&mut self, now: Time, rtt: u64, segments: u64) {

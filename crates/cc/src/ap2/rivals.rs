@@ -14,8 +14,10 @@ use fourhop_units::{Dur, Time};
 const ROUNDS: u32 = 8;
 const LASTS: Dur = Dur::from_secs(1);
 /// The queue that this many senders of AP2 build beyond the target is not due to others. It is capped, in microseconds,
-/// if the first link is a radio or a wire, and after a loss.
+/// if the first link is a radio or a wire, and after a loss. The slowest link carries at least what this sender does.
+/// If a wire is known to carry more, more senders count.
 pub(super) const SENDERS: u64 = 4;
+pub(super) const SENDERS_WIRED: u64 = 8;
 const QUEUE_MOST: u64 = 60_000;
 const QUEUE_MOST_WIRED: u64 = 100_000;
 const QUEUE_LOSSY: u64 = 15_000;
@@ -92,10 +94,10 @@ impl Rivals {
         (self.doubts, self.doubted) = (0, now);
     }
 
-    /// The queueing delay beyond `target` that senders of AP2 leave: each has `own` segments in the queue, in fixed
-    /// point with 16 fractional digits like `most`, the highest recent rate.
-    pub(super) fn queue(&self, own: u64, most: Bandwidth, is_radio: bool) -> u64 {
-        let theirs = SENDERS * own * 1_000_000 / most.fixed_in(Dur::from_secs(1)).max(1);
+    /// The delay of a queue of `segments` at a link of this rate, both with 16 binary digits of fraction, as far as it
+    /// can be due to senders of AP2.
+    pub(super) fn queue(&self, segments: u64, link: Bandwidth, is_radio: bool) -> u64 {
+        let theirs = segments * 1_000_000 / link.fixed_in(Dur::from_secs(1)).max(1);
         theirs.min(match is_radio {
             _ if self.is_lossy() => QUEUE_LOSSY,
             true => QUEUE_MOST,

@@ -378,6 +378,71 @@ fn a_round_trip_that_is_not_seen_again_is_looked_for() {
     assert_eq!((sender.ap2.path.base.least(), sender.ap2.path.base.is_draining()), (13_000, false));
 }
 
+/// At 1,000 segments per second the target of 30 ms needs a queue of 30 segments. One of eight overflows at a round
+/// trip of 18 ms, in every round: the target becomes three quarters of its 8 ms.
+#[test]
+fn a_queue_that_overflows_early_shortens_the_target() {
+    let rounds = |without, rtt_ms, mbps| {
+        let mut sender = Sender::new(without, mbps, 2, 18);
+        sender.round(10, 1_000, 10);
+        for _ in 0..4 {
+            sender.lose(1);
+            sender.round(18, 1_000, rtt_ms);
+        }
+        sender.ap2.target().as_nanos() / 1_000
+    };
+    assert_eq!(rounds(Without::Nothing, 18, 65), 6_000);
+    assert_eq!(rounds(Without::Room, 18, 65), 30_000);
+    // In a fade the round trip is longer than AP2 aims for. Without aggregates there is no target.
+    assert_eq!((rounds(Without::Nothing, 100, 65), rounds(Without::Nothing, 18, 2)), (30_000, 0));
+}
+
+/// Trains of ten segments every 50 ms on a wire of 8,333 segments per second (100 Mbit/s). This sender gets 200.
+#[test]
+fn trains_show_how_fast_a_wire_is() {
+    let capacity = |is_radio, gap_us| {
+        let mut sender = Sender::new(Without::Nothing, 65, 1, 10);
+        sender.ap2.path.is_radio = is_radio;
+        for _ in 0..20 {
+            sender.now += Dur::from_micros(50_000 - 10 * gap_us);
+            sender.round(10, gap_us, 50);
+        }
+        sender.ap2.path.capacity().per_second()
+    };
+    assert_eq!(capacity(false, 120), 8_333);
+    // Acknowledgements that come together say nothing; nor do those of a radio, which come in frames.
+    assert!((180..220).contains(&capacity(false, 20)) && (180..220).contains(&capacity(true, 120)));
+}
+
+/// It is forgotten after ten to twenty seconds.
+#[test]
+fn the_speed_of_trains_is_forgotten() {
+    let mut sender = Sender::new(Without::Nothing, 65, 1, 10);
+    sender.ap2.path.is_radio = false;
+    sender.round(12, 120, 50);
+    let began = sender.now;
+    while sender.ap2.path.capacity().per_second() > 2_000 {
+        sender.round(10, 5_000, 50);
+    }
+    assert!((10.0..21.0).contains(&(sender.now - began).as_secs_f64()), "{:?}", sender.now - began);
+}
+
+/// Nine senders of AP2 at 100 Mbit/s leave a queue of 6.5 ms beyond the target, eight of 5.8 ms. This sender gets 200
+/// segments per second, so that on a wire as slow as that it would expect 120 ms.
+#[test]
+fn on_a_fast_wire_a_long_queue_is_due_to_others() {
+    let finds = |rtt_ms| {
+        let mut sender = Sender::new(Without::Nothing, 65, 1, 10);
+        sender.ap2.path.is_radio = false;
+        (0..40).any(|n| {
+            sender.now += Dur::from_millis(50);
+            sender.round(10, 120, if n == 0 { 10 } else { rtt_ms });
+            sender.ap2.rivals.are_present()
+        })
+    };
+    assert!(!finds(10 + 10 + 5) && finds(10 + 10 + 7));
+}
+
 /// Behind a wire the queue is no longer than the path: 8 ms instead of 20.
 #[test]
 fn behind_a_wire_the_target_is_the_least_round_trip_at_most() {

@@ -80,6 +80,7 @@ choice! {
         Patience = "patience", "any loss in a round cuts the window by an eighth";
         Radios = "radios", "radios without aggregates are treated like others";
         Rivalry = "rivalry", "it yields to all flows that fill a queue";
+        Room = "room", "a queue that overflows early does not shorten the target";
     }
 }
 

@@ -60,6 +60,27 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/study/test_looks.py",
         ),
     ),
+    "execute": (
+        (
+            "study/study.py",
+            "study/execute.py",
+            "study/find.py",
+            "study/variants.py",
+            "study/recent.py",
+            "study/measured.py",
+        ),
+        (
+            "tests/study/test_study.py",
+            "tests/study/test_recent.py",
+            "tests/test_measured.py",
+            "tests/study/test_worlds.py",
+            "tests/study/test_reproduce.py",
+        ),
+    ),
+    "charts": (
+        ("study/chart.py", "study/draw.py", "study/drawing.py", "study/sweepchart.py"),
+        ("tests/study/test_charts.py", "tests/test_plots.py", "tests/test_report.py"),
+    ),
     "community": (
         ("community/",),
         (

@@ -284,6 +284,11 @@ def test_costs_can_be_taken_without_the_results(tmp_path: Path) -> None:
     expected = copy.deepcopy(KEPT)
     expected["p/f1"]["profiles"]["ns2"] |= {"cost_s": {"chain": 9.3}, "needed_s": {"chain": 7.0}}
     assert kept == expected
+    # Of four runs one was needed: all would take four times as long.
+    sweeps[0]["runs"] = 1
+    path.write_text(json.dumps(record), encoding="utf-8")
+    measured.take_costs(tmp_path, kept, 12.0)
+    assert kept["p/f1"]["profiles"]["ns2"]["cost_s"] == {"chain": 28.0}
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:

@@ -105,6 +105,7 @@ def test_an_ecdf_counts_every_run_and_flow(swept: SweepResult) -> None:
     line = chart.lines[0]
     assert line.x[1:-1] == pytest.approx(values)
     assert line.y == [0.0, 0.25, 0.5, 0.75, 1.0, 1.0]
+    assert (chart.y_max, chart.steps) == (1.0, True)
     alone = sweepchart.chart(cells, "goodput", kind="ecdf", flow="flow-1")
     assert [line.label for line in alone.lines] == ["NewReno (n = 2)", "TCP-AP (n = 2)"]
 

@@ -134,6 +134,8 @@ def test_figures_are_vectors_that_take_the_ink_of_the_page(kind: str) -> None:
     assert all(each.startswith("here-") for each in ids)
     assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) == set(ids)
     assert draw.svg(chart_of(kind), "here") == text, "the same data give the same figure"
+    patch = text[: text.index("</g>")]
+    assert "fill: none" in patch or 'fill="none"' in patch, "the page is the background"
 
 
 def test_one_wide_interval_does_not_flatten_the_curves() -> None:
@@ -158,6 +160,23 @@ def test_a_value_without_an_interval_is_open_and_has_no_whisker(kind: str) -> No
         assert drawn == [[3.0], [2.0] * 3]
         closed = axes.containers[0][0]
         assert all(line.get_zorder() > closed.get_zorder() for line in unfilled)
+
+
+def test_an_interval_beside_its_value_reaches_from_the_value_to_its_far_end() -> None:
+    line = Line("", [1.0, 2.0], [10.0, 20.0], [11.0, 15.0], [12.0, 19.0])
+    (axes,) = draw.figure(Chart("lines", (line,), "x", "y")).axes
+    ends = [each.tolist() for drawn in axes.collections for each in drawn.get_segments()]  # type: ignore[attr-defined]
+    assert [[y for _, y in each] for each in ends] == [[10.0, 12.0], [15.0, 20.0]]
+
+
+@pytest.mark.parametrize(("label", "legend", "shown"), [("a", True, True), ("a", False, False), ("", True, False)])
+def test_axes_of_others_get_a_legend_if_curves_have_names(label: str, legend: bool, shown: bool) -> None:
+    from matplotlib.figure import Figure
+
+    mine = Figure().subplots()
+    drawing = describe(Chart("lines", (Line(label, [1.0], [1.0], [None], [None]),), "x", "y"))
+    assert draw.axes(drawing, into=mine, legend=legend) is mine
+    assert (mine.get_legend() is not None) == shown
 
 
 @pytest.mark.parametrize("kind", ["lines", "bars"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,14 @@ def test_a_study_is_found_by_being_there(papers: Path) -> None:
     other = find.load(papers, "some-paper/other")
     assert len(other.study.made("ns2")["chain"].points) == 1
     assert other.text == "One and two hops."
+    # A template is found by its full name only.
+    (papers / "_template").mkdir()
+    (papers / "_template" / "figure.py").write_text(TINY, encoding="utf-8")
+    assert find.names(papers) == ["some-paper/other", "some-paper/tiny"]
+    assert find.chosen(papers, "_template/figure.py") == ["_template/figure"]
+    for missing in ("_template", "_template/other"):
+        with pytest.raises(FourhopError, match="allowed: some-paper"):
+            find.chosen(papers, missing)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +81,39 @@ def test_an_unknown_study_is_named_with_those_there_are(papers: Path) -> None:
 def test_a_profile_that_cannot_be_is_named(papers: Path) -> None:
     path = papers / "some-paper" / "tiny.py"
     path.write_text(TINY.replace('"4s"', '"4"'), encoding="utf-8")
-    with pytest.raises(FourhopError, match=r"tiny\.py: profile ns2: .*the unit is missing"):
+    with pytest.raises(FourhopError, match=r"tiny\.py: profile ns2: <scenario>: .*the unit is missing\)$"):
         execute.jobs(find.load(papers, "some-paper/tiny"), quick=False)
+    # An error of Python is named with its line.
+    path.write_text(TINY.replace("hops=1, profile", "hops=1 // 0, profile"), encoding="utf-8")
+    with pytest.raises(FourhopError, match=r"ns2: ZeroDivisionError: .*\(tiny\.py, line 11\)$"):
+        execute.jobs(find.load(papers, "some-paper/tiny"), quick=False)
+
+
+def test_progress_names_a_sweep_if_its_study_has_several(papers: Path) -> None:
+    path = papers / "some-paper" / "tiny.py"
+    title = execute.jobs(find.load(papers, "some-paper/tiny"), quick=False)[0].title
+    assert title == "some-paper/tiny, ns2"
+    second = "@study.sweep\ndef second(profile: Profile) -> Sweep:\n    return chain(profile)\n\n\n@study.chart\n"
+    path.write_text(TINY.replace("@study.chart\n", second, 1), encoding="utf-8")
+    titles = [job.title for job in execute.jobs(find.load(papers, "some-paper/tiny"), quick=False)]
+    assert titles[:2] == ["some-paper/tiny, ns2, chain", "some-paper/tiny, ns2, second"]
+
+
+def test_a_record_says_which_commit_it_is_from(tmp_path: Path) -> None:
+    def git(*arguments: str) -> str:
+        author = ["-c", "user.name=n", "-c", "user.email=e"]
+        done = subprocess.run(["git", *author, *arguments], cwd=tmp_path, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    file = tmp_path / "file"
+    file.write_text("first", encoding="utf-8")
+    git("init", "-q")
+    assert execute.commit(file) == "unknown", "nothing is committed"
+    git("add", "file")
+    git("commit", "-q", "-m", "m")
+    assert execute.commit(file) == git("rev-parse", "--short=12", "HEAD")
+    file.write_text("second", encoding="utf-8")
+    assert execute.commit(file) == git("rev-parse", "--short=12", "HEAD") + "+"
 
 
 def test_quick_studies_are_short_and_keep_what_they_are_about() -> None:
@@ -147,7 +187,7 @@ def test_variants_are_the_same_network_with_another_transport() -> None:
     assert list(variants.compared(base, "limit")) == ["limit"]
     two = base.flow(0, 2, transport="vegas")
     assert [flow["transport"] for flow in variants.of(two, "reno", 2).resolved["flows"]] == ["vegas", "udp", "reno"]
-    assert variants.of(Scenario.chain(hops=1), "limit").resolved["traffic"]["transport"] == "newreno"
+    assert variants.of(Scenario.chain(hops=1), "reno").resolved["traffic"]["transport"] == "reno"
     assert variants.of(Scenario.chain(hops=1), "limit").resolved["tcp"]["window"] == 1
 
 

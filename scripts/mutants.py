@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure which changes of the code the tests notice: mutation testing by random sample.
 
-    scripts/mutants.py [--sample N] [--seed N] [--floor PERCENT] [--again] [AREA ...]
+    scripts/mutants.py [--sample N] [--seed N] [--floor PERCENT] [--again] [--woven] [--rust] [AREA ...]
 
 cargo-mutants lists possible changes (an inverted operator, a function that returns a fixed value, a removed match arm).
 A sample of each area is drawn with a fixed seed, every mutant in it is run against the tests, and a table shows how
@@ -22,6 +22,7 @@ Needs cargo-mutants: cargo install --locked cargo-mutants
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import functools
 import json
 import os
@@ -213,7 +214,12 @@ def main() -> int:
     parser.add_argument("--floor", type=float, default=90, help="per cent that each area must kill (default 90)")
     parser.add_argument("--again", action="store_true", help="only those that survived last time")
     parser.add_argument("--woven", action="store_true", help="leave out mutants that must be compiled alone")
+    parser.add_argument(
+        "--rust", action="store_true", help="run no Python tests: those of Linux take minutes per mutant"
+    )
     arguments = parser.parse_args()
+    if arguments.rust:
+        AREAS.update({name: dataclasses.replace(area, python=()) for name, area in AREAS.items()})
     areas = arguments.areas or [area for area in AREAS if area not in LINUX]
     if unknown := [area for area in areas if area not in AREAS]:
         parser.error(f"no area {unknown[0]!r}; there are {', '.join(AREAS)}")
@@ -379,18 +385,20 @@ def build(mutants: list[Mutant]) -> tuple[list[Program], set[tuple[str, int]]]:
     # Run `cargo check` first: it finds most errors without building a program.
     for how in (["check"], ["test", "--no-run"]):
         command = ["cargo", *how, "--locked", "--lib", "--tests", "--message-format=json", *packages]
-        built = subprocess.run(command, cwd=TREE, env=environment(), capture_output=True, text=True, check=False)
-        messages = [json.loads(line) for line in built.stdout.splitlines()]
-        if built.returncode:
+        done = subprocess.run(command, cwd=TREE, env=environment(), capture_output=True, text=True, check=False)
+        messages = [json.loads(line) for line in done.stdout.splitlines()]
+        if done.returncode:
             errors = set()
             for message in messages:
                 if message["reason"] == "compiler-message" and message["message"]["level"] == "error":
                     spans = message["message"]["spans"]
                     errors |= {(span["file_name"], span["line_start"]) for span in spans if span["is_primary"]}
             if not errors:
-                raise SystemExit(built.stderr)
+                raise SystemExit(done.stderr)
             return [], errors
-    tests = [message for message in messages if message["reason"] == "compiler-artifact" and message["executable"]]
+    # Programs that integration tests start are built as well.
+    built = [message for message in messages if message["reason"] == "compiler-artifact" and message["executable"]]
+    tests = [message for message in built if message["profile"]["test"]]
     programs = [(Path(test["manifest_path"]).parent.name, test["executable"]) for test in tests]
     return programs, set()
 
@@ -404,6 +412,11 @@ def build_python(mutants: list[Mutant]) -> list[Program]:
         command = ["cargo", "build", "--locked", *(part for name in packages for part in ("-p", f"fourhop-{name}"))]
         subprocess.run(command, cwd=TREE, env=environment(), check=True)
         shutil.copyfile(WORK / "build" / "debug" / "lib_core.so", TREE / "python" / "fourhop" / "_core.abi3.so")
+        # Tests of the programs for Linux find them there.
+        found = TREE / "target" / "release"
+        if linux and not found.is_symlink():
+            found.parent.mkdir(exist_ok=True)
+            found.symlink_to(WORK / "build" / "debug")
     return [(PYTHON, file) for file in files]
 
 

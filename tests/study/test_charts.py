@@ -57,6 +57,15 @@ def test_charts_hold_what_was_measured(parallel: SweepResult) -> None:
     assert table_by(cells, "transport", {"sum": "goodput"}).columns == ("transport", "sum")
 
 
+def test_bars_of_one_flow_have_no_fairness(parallel: SweepResult) -> None:
+    cells = Cells.of(parallel)
+    words = ["fairness" in line.label for line in bars(cells, "transport").lines]
+    alone = [line.label for line in bars(cells, "transport", flows={"flow-1": "one"}).lines]
+    unfair = [line.label for line in bars(cells, "transport", fairness=False).lines]
+    assert words == [True, True]
+    assert alone == unfair == ["newreno", "vegas"]
+
+
 def test_curves_and_groups_are_drawn_as_given(parallel: SweepResult) -> None:
     cells = Cells.of(parallel).by("transport")
     points = {name: {2: each.goodput()} for name, each in cells.items()}
@@ -169,6 +178,20 @@ def test_an_interval_beside_its_value_reaches_from_the_value_to_its_far_end() ->
     assert [[y for _, y in each] for each in ends] == [[10.0, 12.0], [15.0, 20.0]]
 
 
+def test_bars_stand_beside_each_other_around_the_name_of_their_group() -> None:
+    (axes,) = draw.figure(chart_of("bars")).axes
+    middles = sorted(bar.get_x() + bar.get_width() / 2.0 for bar in axes.patches)  # type: ignore[attr-defined]
+    assert middles == pytest.approx([-0.2, 0.2, 0.8, 1.2, 1.8, 2.2])
+    assert all(0.3 < bar.get_width() < 0.4 for bar in axes.patches), "they do not touch"  # type: ignore[attr-defined]
+
+
+def test_charts_side_by_side_have_the_size_of_each_and_one_legend() -> None:
+    made = draw.side_by_side([chart_of("lines"), chart_of("lines")])
+    assert tuple(made.get_size_inches()) == pytest.approx((2 * draw.WIDTH_IN, draw.HEIGHT_IN))
+    assert [axes.get_legend() for axes in made.axes] == [None, None]
+    assert [text.get_text() for text in made.legends[0].get_texts()] == ["one & two", "three"]
+
+
 @pytest.mark.parametrize(("label", "legend", "shown"), [("a", True, True), ("a", False, False), ("", True, False)])
 def test_axes_of_others_get_a_legend_if_curves_have_names(label: str, legend: bool, shown: bool) -> None:
     from matplotlib.figure import Figure
@@ -198,6 +221,7 @@ def test_ticks_stand_where_something_was_measured_unless_they_would_cover_each_o
         return [label for _, label in describe(Chart("lines", (line,), "hops", "y", x_log=x_log)).x.ticks]
 
     assert labels([1.0, 2.0, 4.0, 16.0]) == ["1", "2", "4", "16"]
+    assert labels([1000.0, 1001.0, 1002.0]) == ["1000", "1001", "1002"]
     assert labels([float(x) for x in range(1, 41)]) == ["0", "10", "20", "30", "40"], "whole numbers stay whole"
     assert labels([0.1, 0.2, 0.3, 100.0]) == ["0", "20", "40", "60", "80", "100"]
     assert labels([0.1, 1.0, 1.01, 100.0], x_log=True) == ["0.1", "1", "100"]

@@ -144,23 +144,20 @@ fn is_farther(seqno: u32, known: u32, step: u32) -> bool {
 /// Keeps a forged number that was believed from outlasting its route. A node that has believed one asks for it in its
 /// requests: the number is taken out of them. It would discard the true number as an old one: once its route is gone,
 /// it forgets the forged one. Of two numbers so far apart nobody knows which is true, so without a route the one heard
-/// last counts. Returns whether the request asked for an impossible number.
-pub fn correct(aodv: &mut Aodv, message: &mut AodvMessage, step: u32) -> bool {
+/// last counts.
+pub fn correct(aodv: &mut Aodv, message: &mut AodvMessage, step: u32) {
     let (address, seqno) = match message {
         AodvMessage::Rreq(rreq) => (rreq.originator, rreq.originator_seqno),
         AodvMessage::Rrep(rrep) => (rrep.destination, rrep.destination_seqno),
-        AodvMessage::Rerr(_) | AodvMessage::RrepAck | AodvMessage::Probe(_) => return false,
+        AodvMessage::Rerr(_) | AodvMessage::RrepAck | AodvMessage::Probe(_) => return,
     };
     let gone = aodv.route(address).filter(|route| !route.is_valid()).and_then(Route::known_seqno);
     if gone.is_some_and(|known| is_farther(known, seqno, step)) {
         aodv.forget_seqno(address);
     }
-    let AodvMessage::Rreq(rreq) = message else { return false };
-    let impossible = rreq.destination_seqno.is_some_and(|seqno| leaps(aodv, rreq.destination, seqno, step));
-    if impossible {
-        rreq.destination_seqno = None;
+    if let AodvMessage::Rreq(rreq) = message {
+        rreq.destination_seqno = rreq.destination_seqno.filter(|&seqno| !leaps(aodv, rreq.destination, seqno, step));
     }
-    impossible
 }
 
 #[cfg(test)]

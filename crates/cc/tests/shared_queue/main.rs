@@ -102,7 +102,7 @@ fn groups() {
             let longest = flows.iter().map(|flow| percentile(flow, 95)).max().expect("a flow");
             let lost: u64 = flows.iter().map(|flow| flow.lost).sum();
             println!("{us} us, {ms} ms, {limit}: {senders} keep the round trip at {longest} ms and lose {lost}");
-            assert!(senders > 3 || us == 240 || longest < ms + 60, "{us} us, {ms} ms, {senders}");
+            assert!(senders > 3 || longest < ms + 60, "{us} us, {ms} ms, {senders}");
         }
     }
 }

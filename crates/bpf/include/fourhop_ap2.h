@@ -19,6 +19,8 @@
 #define FH_OWN_MOST (4 * FH_ONE)
 #define FH_OWN_MOST_WIRED (6 * FH_ONE)
 #define FH_OWN_SINGLE (FH_ONE * 9 / 10)
+#define FH_FLOOR (16 * FH_ONE)
+#define FH_FLOOR_LASTS 10000
 #define FH_BURST 30
 #define FH_GAIN_BURSTS 400
 #define FH_GAIN_WIRED 200
@@ -59,8 +61,8 @@
 #define FH_CUT_LEAVES 80
 #define FH_NEAR_OTHERS (20ULL * 1000000000)
 /* The queue's room: marks, marks of a round, per cent, nanoseconds. */
-#define FH_ROOM_OFTEN 8
-#define FH_ROOM_LOSS 2
+#define FH_ROOM_OFTEN 16
+#define FH_ROOM_LOSS 4
 #define FH_ROOM_KEEPS 75
 #define FH_ROOM_LASTS (10ULL * 1000000000)
 /* Trials of a larger window: nanoseconds, shares, rounds, binary digits. */
@@ -514,6 +516,18 @@ static inline fh_u64 fh_next(const struct fh_ap2 *ap2, fh_u64 rtt)
 	return fh_pipe(ap2, rtt) + fh_own(ap2) + ap2->rate * fh_target(ap2) / 1000000;
 }
 
+/* The window that AP2 aims for after a round. */
+static inline fh_u64 fh_aim(const struct fh_ap2 *ap2, const struct fh_round *round)
+{
+	fh_u64 next = fh_next(ap2, round->mean);
+	fh_u64 lasts = ap2->link * FH_ONE / (FH_SEGMENT_BITS * 1000000ULL / FH_FLOOR_LASTS);
+
+	if (!ap2->is_radio || !fh_has_aggregates(ap2) || ap2->room < FH_TARGET_MOST ||
+	    round->least > ap2->least + fh_target(ap2))
+		return next;
+	return fh_max(next, fh_min(FH_FLOOR, lasts));
+}
+
 /* Ends a round with this queue. `lost`: it lost segments although the window is what AP2 aims for. Returns whether there
  * is less room than was known. */
 static inline int fh_end_room(struct fh_ap2 *ap2, fh_u64 now, fh_u32 lost, fh_u64 queue)
@@ -571,7 +585,7 @@ static inline void fh_contend(struct fh_ap2 *ap2, const struct fh_round *round, 
 
 static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_round *round)
 {
-	fh_u64 next = fh_next(ap2, round->mean), bound, least;
+	fh_u64 next = fh_aim(ap2, round), bound, least;
 	int many = round->lost * FH_LOSS_SHARE > round->delivered || (ap2->lossy && round->lost), overflows, phase;
 
 	ap2->first = 0;
@@ -586,7 +600,7 @@ static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_
 	overflows = round->lost && next * 10 >= ap2->window * 9 && !ap2->present;
 	if (ap2->is_radio && fh_has_aggregates(ap2) &&
 	    fh_end_room(ap2, now, overflows, fh_since(round->mean, ap2->least)))
-		next = fh_next(ap2, round->mean);
+		next = fh_aim(ap2, round);
 	ap2->after_loss = round->lost ? FH_LOSSY_ROUNDS : ap2->after_loss ? ap2->after_loss - 1 : 0;
 	bound = fh_suspected(ap2);
 	phase = fh_end_drain(ap2, now, round->least);

@@ -72,6 +72,21 @@ fn a_short_queue_on_a_radio_loses_little() {
     assert!(again(&ours) < again(&theirs), "{} {}", again(&ours), again(&theirs));
 }
 
+/// Eight senders of AP2 in one queue keep it short, although each of them has a floor.
+#[test]
+fn eight_senders_do_not_take_each_other_for_others() {
+    for (hops, most_ms) in [(1, 45.0), (3, 130.0)] {
+        let radio = RADIO.replacen("mcs = 3", "mcs = 4", 1).replacen("queue = 'fq-codel'", "queue_limit = 200", 1);
+        let radio = radio.replacen("[radio]", "spacing = '30m'\n[radio]", 1);
+        let starts: Vec<String> = (0..8).map(|n| format!("{}ms", 1_000 + 700 * n)).collect();
+        let starts: Vec<&str> = starts.iter().map(String::as_str).collect();
+        let result = chain(hops, &["ap2"; 8], &starts, &radio);
+        let fair = result.jain.expect("eight flows");
+        let longest_ms = 1e3 * result.flows.iter().filter_map(|flow| flow.rtt_mean_s).fold(0.0, f64::max);
+        assert!(fair > 0.8 && longest_ms < most_ms, "{hops} hops: {fair}, {longest_ms} ms");
+    }
+}
+
 /// The lowest rates of 802.11n, where a drain leaves less than two segments in flight: a receiver that delays
 /// acknowledgements waits for the second one, and 6.5 Mbit/s must not be taken for an 802.11b rate.
 #[test]

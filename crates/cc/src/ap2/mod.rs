@@ -24,6 +24,9 @@
 //! does a time-out on a radio; behind a wire a time-out halves the window. If losses persist at the window that AP2
 //! aims for, the queue is shorter than the target, which becomes shorter as well (`room`).
 //!
+//! Among radios that aggregate, those with longer frames get more of the medium. So on a radio the window stays at
+//! sixteen segments or more, as long as the shortest round trips show that the queue is shorter than the target.
+//!
 //! Beside senders that fill the queue until it overflows, it does the same (`rivals`). If it is not sure that they are
 //! there, it tries whether a larger window carries more (`trial`). If the shortest round trip has not been seen for
 //! long, it drains the queue to measure it (`base`).
@@ -66,6 +69,11 @@ const OWN_MOST: u64 = 4 * ONE;
 const OWN_MOST_WIRED: u64 = 6 * ONE;
 /// `own` on radios that do not aggregate.
 const OWN_SINGLE: u64 = ONE * 9 / 10;
+
+/// The least window on radios that aggregate, unless the queue is long. It is at most what the first link carries in
+/// this many microseconds.
+const FLOOR: u64 = 16 * ONE;
+const FLOOR_LASTS: u64 = 10_000;
 
 /// Percentage of the window that leaves together, and windows per round trip in per cent: with aggregates, the same
 /// behind a wire after slow start, and without aggregates.
@@ -130,6 +138,8 @@ pub enum Without {
     Rivalry,
     /// A queue that overflows early does not shorten the target.
     Room,
+    /// The window may fall to one segment.
+    Floor,
 }
 
 /// AP2's state.
@@ -208,6 +218,19 @@ impl Ap2 {
         self.pipe(rtt) + self.own() + self.path.rate.fixed_in(self.target())
     }
 
+    /// The window that AP2 aims for after a round. A neighbour that sends longer frames gets more of the medium. Then
+    /// round trips are long on average, although at times they show that the queue is shorter than the target. If the
+    /// window fell with their mean, frames would become even shorter.
+    fn aim(&self, round: &Round) -> u64 {
+        let next = self.next(round.mean);
+        let has_floor = self.path.is_radio
+            && self.has_aggregates()
+            && self.without != Without::Floor
+            && self.room.most() == TARGET_MOST
+            && round.least <= self.path.base.least() + self.target().as_nanos() / 1_000;
+        if has_floor { next.max(FLOOR.min(self.path.link * ONE / (BITS * 1_000_000 / FLOOR_LASTS))) } else { next }
+    }
+
     /// The part of the window that the path holds without a queue at this mean round trip.
     fn pipe(&self, rtt: u64) -> u64 {
         self.window * self.path.base.least().min(rtt) / rtt
@@ -254,7 +277,7 @@ impl Ap2 {
 
     fn end_round(&mut self, now: Time, round: &Round) {
         self.first = false;
-        let mut next = self.next(round.mean);
+        let mut next = self.aim(round);
         let many = match self.without {
             Without::Patience => round.lost > 0,
             _ => round.lost * LOSS_SHARE > round.delivered || self.lossy && round.lost > 0,
@@ -268,7 +291,7 @@ impl Ap2 {
             self.rivals.begin(now);
         }
         if self.has_less_room(now, round, next) {
-            next = self.next(round.mean);
+            next = self.aim(round);
         }
         self.rivals.note_losses(round.lost);
         let bound = self.suspected();

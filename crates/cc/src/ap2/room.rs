@@ -7,9 +7,9 @@
 use fourhop_units::{Dur, Time};
 
 /// A round that loses segments makes marks, one that does not removes one. This many show that there is too little
-/// room: at least four rounds, and losses in more than a third of them.
-const OFTEN: u32 = 8;
-const LOSS: u32 = 2;
+/// room: at least four rounds, and losses in more than a fifth of them.
+const OFTEN: u32 = 16;
+const LOSS: u32 = 4;
 /// Percentage of the queue at which it overflowed that is aimed for.
 const KEEPS: u64 = 75;
 /// How long that lasts before half as much is added: others may have filled the queue.
@@ -69,11 +69,11 @@ mod tests {
     }
 
     #[test]
-    fn a_third_of_the_rounds_may_lose_segments() {
-        let third: Vec<bool> = (0..300).map(|n| n % 3 == 0).collect();
-        assert!(less(&mut Room::new(50_000), 1, 8_000, &third).is_empty());
+    fn a_fifth_of_the_rounds_may_lose_segments() {
+        let fifth: Vec<bool> = (0..300).map(|n| n % 5 == 0).collect();
+        assert!(less(&mut Room::new(50_000), 1, 8_000, &fifth).is_empty());
         let half: Vec<bool> = (0..15).map(|n| n % 2 == 0).collect();
-        assert_eq!(less(&mut Room::new(50_000), 1, 8_000, &half), [12]);
+        assert_eq!(less(&mut Room::new(50_000), 1, 8_000, &half), [8]);
     }
 
     #[test]

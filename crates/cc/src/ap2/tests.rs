@@ -397,6 +397,45 @@ fn a_queue_that_overflows_early_shortens_the_target() {
     assert_eq!((rounds(Without::Nothing, 100, 65), rounds(Without::Nothing, 18, 2)), (30_000, 0));
 }
 
+/// A neighbour takes the medium most of the time: of six segments per round, one takes `least_ms` and five take 150 ms.
+/// The window that remains of six segments, in the state that `set` makes.
+fn beside_a_neighbour(without: Without, mbps: u64, least_ms: u64, set: fn(&mut Ap2)) -> u32 {
+    let mut sender = Sender::new(without, mbps, 3, 6);
+    sender.round(1, 25_000, 4);
+    set(&mut sender.ap2);
+    for _ in 0..40 {
+        let began = sender.delivered;
+        for n in 0..6 {
+            sender.now += Dur::from_millis(25);
+            sender.delivered += 1;
+            let rtt = Some(Dur::from_millis(if n == 0 { least_ms } else { 150 }));
+            let (has_data, prior_delivered) = (n == 5, began);
+            sender.acknowledge(RateSample { has_data, prior_delivered, rtt, in_flight: 1, ..RateSample::default() });
+        }
+    }
+    sender.win.cwnd
+}
+
+/// Sixteen segments, or those of 10 ms.
+#[test]
+fn beside_longer_frames_the_window_has_a_floor() {
+    assert_eq!(beside_a_neighbour(Without::Nothing, 65, 4, |_| {}), 16);
+    assert_eq!(beside_a_neighbour(Without::Nothing, 13, 4, |_| {}), 11);
+    assert!(beside_a_neighbour(Without::Floor, 65, 4, |_| {}) < 8);
+}
+
+/// There is none if all round trips are long, if the queue is short, without aggregates and behind a wire.
+#[test]
+fn elsewhere_the_window_has_no_floor() {
+    let window = |mbps, least_ms, set: fn(&mut Ap2)| beside_a_neighbour(Without::Rivalry, mbps, least_ms, set);
+    assert_eq!(window(65, 4, |_| {}), 16);
+    for (mbps, least_ms) in [(65, 150), (11, 4)] {
+        assert!(window(mbps, least_ms, |_| {}) < 8, "{mbps} Mbit/s, {least_ms} ms");
+    }
+    assert!(window(65, 4, |ap2| ap2.room = Room::new(40_000)) < 8);
+    assert!(window(65, 4, |ap2| ap2.path.is_radio = false) < 8);
+}
+
 /// Trains of ten segments every 50 ms on a wire of 8,333 segments per second (100 Mbit/s). This sender gets 200.
 #[test]
 fn trains_show_how_fast_a_wire_is() {

@@ -446,19 +446,24 @@ def with_floor(data: Data, kind: str, of: Callable[[Cells], float]) -> Estimate:
     return geometric([over(of(whole), of(without)) for whole, without in pairs])
 
 
+def floor_adds(data: Data, kind: str, of: Callable[[Cells], float]) -> Sample:
+    """What the floor adds to a figure of AP2, network by network."""
+    whole, without = (
+        Sample(tuple(of(at(data, kind, n, name, "_crowded")) for n in CROWDED), tuple(CROWDED))
+        for name in ("ap2", "floor")
+    )
+    return whole - without
+
+
 FLOORED = {kind: CLASSES[kind] for kind in RADIOS_OF_TODAY}
 
 
 @study.check_each(FLOORED, "Flows share more evenly because the window has a floor: {}", paper=OUR_OWN)
 def floor_shares(data: Data, kind: str) -> Claim:
-    whole, without = (
-        Sample(tuple(at(data, kind, n, name, "_crowded").fairness().mean for n in CROWDED), tuple(CROWDED))
-        for name in ("ap2", "floor")
-    )
-    return above(whole - without, 0.0)
+    return above(floor_adds(data, kind, lambda cells: cells.fairness().mean), 0.0)
 
 
-def starve(cells: Cells) -> float:
+def starving(cells: Cells) -> float:
     """Percentage of flows with less than a tenth of the mean goodput."""
     rates = [flow["goodput_bps"] for flow in cells.runs[0].flows.values()]
     return 100 * sum(10 * len(rates) * rate < sum(rates) for rate in rates) / len(rates)
@@ -466,11 +471,7 @@ def starve(cells: Cells) -> float:
 
 @study.check_each(FLOORED, "Fewer flows starve because the window has a floor: {}", paper=OUR_OWN)
 def floor_feeds(data: Data, kind: str) -> Claim:
-    whole, without = (
-        Sample(tuple(starve(at(data, kind, n, name, "_crowded")) for n in CROWDED), tuple(CROWDED))
-        for name in ("ap2", "floor")
-    )
-    return below(whole - without, 0.0)
+    return below(floor_adds(data, kind, starving), 0.0)
 
 
 @study.check_each(FLOORED, "The floor costs at most 2 % of the goodput: {}", paper=OUR_OWN)

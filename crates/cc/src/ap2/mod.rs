@@ -24,8 +24,9 @@
 //! does a time-out on a radio; behind a wire a time-out halves the window. If losses persist at the window that AP2
 //! aims for, the queue is shorter than the target, which becomes shorter as well (`room`).
 //!
-//! Among radios that aggregate, those with longer frames get more of the medium. So on a radio the window stays at
-//! sixteen segments or more, as long as the shortest round trips show that the queue is shorter than the target.
+//! Senders that share the air can starve: we think that radios with longer frames get more of it. So on a radio that
+//! aggregates the window stays at sixteen segments or more, as long as the shortest round trips show that the queue is
+//! shorter than the target.
 //!
 //! Beside senders that fill the queue until it overflows, it does the same (`rivals`). If it is not sure that they are
 //! there, it tries whether a larger window carries more (`trial`). If the shortest round trip has not been seen for
@@ -218,9 +219,9 @@ impl Ap2 {
         self.pipe(rtt) + self.own() + self.path.rate.fixed_in(self.target())
     }
 
-    /// The window that AP2 aims for after a round. A neighbour that sends longer frames gets more of the medium. Then
-    /// round trips are long on average, although at times they show that the queue is shorter than the target. If the
-    /// window fell with their mean, frames would become even shorter.
+    /// The window that AP2 aims for after a round. If neighbours take most of the air, round trips are long on average,
+    /// although at times they show that the queue is shorter than the target. A window that fell with their mean would
+    /// make frames even shorter.
     fn aim(&self, round: &Round) -> u64 {
         let next = self.next(round.mean);
         let has_floor = self.path.is_radio

@@ -447,7 +447,7 @@ def with_floor(data: Data, kind: str, of: Callable[[Cells], float]) -> Estimate:
 
 
 def floor_adds(data: Data, kind: str, of: Callable[[Cells], float]) -> Sample:
-    """What the floor adds to a figure of AP2, network by network."""
+    """A figure of AP2 minus that of AP2 without a floor, network by network."""
     whole, without = (
         Sample(tuple(of(at(data, kind, n, name, "_crowded")) for n in CROWDED), tuple(CROWDED))
         for name in ("ap2", "floor")

@@ -1,15 +1,18 @@
 """AP2's share of one queue on radios that aggregate, next to CUBIC, BBR and itself, as first and as second sender.
 
     benches/coexistence.py
+    benches/coexistence.py groups
 
 Chains of 1, 2 and 4 hops with MCS 1 and 4 and queues of 50, 200 and 500 packets; the second sender starts 4 s after the
 first, each with four seeds. Prints each case in which one of the two gets less than a sixth of their total, a third of
-an even share.
+an even share. `groups`: eight senders of AP2 over 1 and 3 hops with a queue of 200 packets, eight seeds; prints each
+case in which they share it unevenly, which means that they take each other for others.
 """
 
 from __future__ import annotations
 
 import itertools
+import sys
 
 import fourhop
 
@@ -18,14 +21,12 @@ OTHERS = ("cubic", "bbr", "ap2")
 STARTS = {"first": ("1s", "5s"), "second": ("5s", "1s")}
 SEEDS = (1, 2, 3, 4)
 BOUND = 1 / 6
+GROUP, GROUP_HOPS, GROUP_SEEDS, EVEN = 8, (1, 3), range(1, 9), 0.8
 
 
-def chain(hops: int, queue: int, mcs: int, other: str, place: str) -> fourhop.Scenario:
-    """Two senders at one end."""
-    flows = [
-        {"from": "first", "to": "last", "transport": transport, "start": start}
-        for transport, start in zip(("ap2", other), STARTS[place], strict=True)
-    ]
+def chain(hops: int, queue: int, mcs: int, senders: list[tuple[str, str]]) -> fourhop.Scenario:
+    """Senders at one end: transport and start of each."""
+    flows = [{"from": "first", "to": "last", "transport": transport, "start": start} for transport, start in senders]
     radio = {"model": "sinr", "tx_power": "20dBm", "exponent": 3.0, "basic_rate": "6Mbps", "phy": "ht", "mcs": mcs}
     return fourhop.Scenario.from_dict(
         {
@@ -42,11 +43,24 @@ def chain(hops: int, queue: int, mcs: int, other: str, place: str) -> fourhop.Sc
     )
 
 
-def main() -> None:
+def groups() -> None:
+    cases = list(itertools.product(GROUP_HOPS, MCS, GROUP_SEEDS))
+    senders = [("ap2", f"{1_000 + 700 * n}ms") for n in range(GROUP)]
+    uneven = []
+    for hops, mcs, seed in cases:
+        carried = fourhop.run(chain(hops, 200, mcs, senders), seed=seed).summary["goodput_bps_mean"]
+        jain = carried.sum() ** 2 / GROUP / (carried**2).sum()
+        if jain < EVEN:
+            uneven.append(f"{hops} hops, MCS {mcs}, seed {seed}: Jain's index {jain:.2f}")
+    print(*uneven, f"uneven in {len(uneven)} of {len(cases)} cases", sep="\n")
+
+
+def pairs() -> None:
     cases = list(itertools.product(HOPS, QUEUES, MCS, OTHERS, STARTS, SEEDS))
     shares = []
     for hops, queue, mcs, other, place, seed in cases:
-        carried = fourhop.run(chain(hops, queue, mcs, other, place), seed=seed).summary["goodput_bps_mean"]
+        senders = list(zip(("ap2", other), STARTS[place], strict=True))
+        carried = fourhop.run(chain(hops, queue, mcs, senders), seed=seed).summary["goodput_bps_mean"]
         shares.append(carried[0] / carried.sum())
     print("| hops | packets | MCS | beside | AP2 is | seed | AP2's share |\n|---|---|---|---|---|---|---|")
     unfair = [(share, case) for share, case in zip(shares, cases, strict=True) if min(share, 1 - share) < BOUND]
@@ -56,4 +70,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    groups() if sys.argv[1:] == ["groups"] else pairs()

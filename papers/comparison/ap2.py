@@ -13,6 +13,7 @@ from fourhop.study import OUR_OWN, Cells, Chart, Claim, Data, Estimate, Profile,
 from fourhop.study.claims import above, below, between, every
 
 from ._drawn import CLASSES, draw
+from ._measures import geometric, goodput, one, over, round_trip
 from ._worlds import KERNEL, MAC, TCP, N
 
 FIRST, NETWORKS = 1_000, 12
@@ -31,6 +32,7 @@ HELP: Mapping[str, Any] = {"tcp.ack_policy": "dynamic-delayed", "tcp.delayed_ack
 
 PARTS = {
     "hops": "the target counts no hops",
+    "gaps": "the target ignores the gaps between acknowledgements",
     "bursts": "segments leave one by one",
     "pacing": "nothing is spaced",
     "quick-fall": "the window falls halfway",
@@ -204,39 +206,9 @@ def at(data: Data, kind: str, n: int, name: str, more: str = "") -> Cells:
     return sweep.where(variant=f"{n}/{name}")
 
 
-def goodput(cells: Cells) -> float:
-    return cells.goodput().mean
-
-
-def round_trip(cells: Cells) -> float:
-    """Mean over the flows of the 95th percentile of each flow's round trip after the first quarter, in s."""
-    import polars as pl
-
-    series = cells.series()
-    late = series.filter(pl.col("time_s") > 0.25 * pl.col("time_s").max())
-    each = [trip for trip in late.group_by("flow").agg(pl.col("srtt_s").quantile(0.95))["srtt_s"] if trip is not None]
-    return math.fsum(each) / len(each) if each else math.nan
-
-
 def share_sent_again(cells: Cells, run: int = 0) -> float:
     sent = [(flow["retransmitted_packets"], flow["sent_packets"]) for flow in cells.runs[run].flows.values()]
     return sum(again for again, _ in sent) / max(1, sum(all_ for _, all_ in sent))
-
-
-def over(one: float, other: float) -> float:
-    """Their ratio; unknown if nothing arrives, as in the shortest runs of `--quick`."""
-    return one / other if other > 0.0 else math.nan
-
-
-def geometric(ratios: Sequence[float]) -> Estimate:
-    """Their geometric mean, with Student's interval of the logarithms."""
-    logs = Sample(tuple(math.log(max(each, 1e-3)) for each in ratios), tuple(range(len(ratios)))).estimate
-
-    def bounds(confidence: float) -> tuple[float, float] | None:
-        found = logs.bounds(confidence)
-        return None if found is None else (math.exp(found[0]), math.exp(found[1]))
-
-    return Estimate(math.exp(logs.value), bounds, "", "networks, paired")
 
 
 def of_best(data: Data, kind: str, name: str) -> list[float]:
@@ -299,11 +271,6 @@ def worst(data: Data, kind: str) -> Claim:
     waited = dict(zip(names, trips(data, kind, "ap2"), strict=True))
     low, high = min(carried, key=carried.__getitem__), max(waited, key=waited.__getitem__)
     return every({f"goodput, {low}": above(one(carried[low]), least), f"p95, {high}": below(one(waited[high]), most)})
-
-
-def one(value: float) -> Estimate:
-    """A single number as an estimate; its interval has no width."""
-    return Estimate(value, lambda _: (value, value), "", "one network")
 
 
 def beside_hull(data: Data, kind: str) -> list[float]:

@@ -9,8 +9,6 @@ shows which changes matter.
 from collections.abc import Callable
 from typing import Any
 
-import polars as pl
-
 from fourhop import Sweep
 from fourhop.study import (
     OUR_OWN,
@@ -29,13 +27,15 @@ from fourhop.study import (
 from fourhop.study.claims import above, below, between, every, most
 from fourhop.study.flows import starving
 
+from ._measures import quantile
 from ._worlds import BASE, NETWORKS, STRONG_DBM, TRANSPORTS, per_frame, together, variant
 
 LABELS = {name: label for name, label in TRANSPORTS.labels.items() if name != "c3"}
 AT_GATEWAYS = ("gap", "gap-short")
 SENDERS = ("ap", "adhoc", "rbp")
 RUNS = 10
-MILLISECONDS = 1e3
+SINCE_S = 2.0
+"""From when on round trips count."""
 
 HOPS = {"metric": "hops", "metric_over_fades": False}
 SSA = {"protocol": "ssa-aodv", "signal_threshold": f"{STRONG_DBM}dBm", "ttl_start": 1, "link_layer_detection": True}
@@ -120,21 +120,12 @@ def cell(data: Data, name: str, transport: str) -> Cells:
     return data.today.where(variant=f"{name}/{transport}")
 
 
-def round_trip(cells: Cells, share: float) -> Sample:
-    """Quantile of the smoothed round trip over time: mean over the flows, in ms."""
-    since_s = 2.0
-    known = cells.series().filter((pl.col("time_s") > since_s) & pl.col("srtt_s").is_not_null())
-    each = known.group_by("seed", "flow").agg(pl.col("srtt_s").quantile(share))
-    found = dict(each.group_by("seed").agg(pl.col("srtt_s").mean()).iter_rows())
-    return cells.measure(lambda run: MILLISECONDS * found.get(run.seed, float("nan")), "ms")
-
-
 def median(cells: Cells) -> Sample:
-    return round_trip(cells, 0.5)
+    return quantile(cells, 0.5, SINCE_S)
 
 
 def longest(cells: Cells) -> Sample:
-    return round_trip(cells, 0.95)
+    return quantile(cells, 0.95, SINCE_S)
 
 
 def in_a_frame(cells: Cells) -> Sample:

@@ -15,6 +15,7 @@
 #define FH_FIRST_SINGLE 4
 #define FH_TARGET_HOP 10000
 #define FH_TARGET_MOST 50000
+#define FH_TARGET_GAPS 2
 #define FH_RATE_OF_ONE 10000000
 #define FH_OWN_MOST (4 * FH_ONE)
 #define FH_OWN_MOST_WIRED (6 * FH_ONE)
@@ -84,6 +85,9 @@
 #define FH_LINK 65000000
 #define FH_LINK_MOST (1ULL << 36)
 #define FH_HOPS 4
+/* Gaps between acknowledgements: microseconds. */
+#define FH_GAP_MOST 50000
+#define FH_GAPS_OVER 1000000
 /* Receivers that delay acknowledgements: microseconds; acknowledgements. */
 #define FH_LATE 30000
 #define FH_NEEDED 1
@@ -144,6 +148,10 @@ struct fh_ap2 {
 	fh_u64 window;
 	fh_u64 goal;            /* where the window grows to, as segments arrive */
 	fh_u64 interval;        /* ns between segments; 0: not paced yet */
+	fh_u64 acked_at;        /* ns, when the last acknowledgement arrived; FH_NONE before the first */
+	fh_u64 gaps;            /* sum of the round's gaps between acknowledgements */
+	fh_u64 squares;         /* and of their squares */
+	fh_u64 gap;             /* their mean, weighted by length; FH_NONE before the first */
 	fh_u32 cwnd;            /* segments that may be in flight */
 	fh_u32 burst;           /* segments that leave together */
 	fh_u32 hops;
@@ -220,11 +228,21 @@ static inline fh_u64 fh_own(const struct fh_ap2 *ap2)
 	return fh_delays_acks(ap2) ? FH_OWN_SINGLE + FH_ONE : FH_OWN_SINGLE;
 }
 
+/* The longest target. */
+static inline fh_u64 fh_target_most(const struct fh_ap2 *ap2)
+{
+	fh_u64 most = ap2->room;
+
+	if (!ap2->is_radio)
+		most = fh_min(most, ap2->gap == FH_NONE ? ap2->least : fh_max(ap2->least, FH_TARGET_GAPS * ap2->gap));
+	return fh_has_aggregates(ap2) ? fh_min(FH_TARGET_HOP * ((fh_u64)ap2->hops + 1), most) : 0;
+}
+
 static inline fh_u64 fh_target(const struct fh_ap2 *ap2)
 {
-	fh_u64 most = ap2->is_radio ? ap2->room : fh_min(ap2->least, ap2->room);
+	fh_u64 most = fh_target_most(ap2);
 
-	return fh_has_aggregates(ap2) ? fh_min(FH_TARGET_HOP * ((fh_u64)ap2->hops + 1), most) : 0;
+	return ap2->is_radio && ap2->gap != FH_NONE ? fh_min(most, FH_TARGET_GAPS * ap2->gap) : most;
 }
 
 static inline void fh_shrink(struct fh_ap2 *ap2, fh_u64 window)
@@ -312,6 +330,8 @@ FH_FUNCTION int fh_ap2_begin(struct fh_ap2 *ap2, fh_u64 now, fh_u64 srtt, fh_u32
 	ap2->vain = FH_NONE;
 	ap2->drained = FH_NONE;
 	ap2->round_least = FH_NONE;
+	ap2->acked_at = FH_NONE;
+	ap2->gap = FH_NONE;
 	ap2->room = FH_TARGET_MOST;
 	ap2->round_at = now;
 	ap2->most_at = now;
@@ -359,7 +379,7 @@ struct fh_round {
  * target. */
 static inline fh_u64 fh_with_queue(const struct fh_ap2 *ap2, fh_u64 queue)
 {
-	return ap2->least + fh_target(ap2) / (ap2->after_loss && !ap2->is_radio ? 2 : 1) +
+	return ap2->least + fh_target_most(ap2) / (ap2->after_loss && !ap2->is_radio ? 2 : 1) +
 	       (fh_has_aggregates(ap2) ? 0 : FH_QUEUE_SINGLE) + queue;
 }
 
@@ -400,7 +420,7 @@ FH_FUNCTION fh_u64 fh_suspected(const struct fh_ap2 *ap2)
 		sure = fh_min(sure, FH_PATH_HOP * hops);
 	carried = fh_max(ap2->link / fh_max(FH_CARRIES * fh_min(hops, FH_SHARE_AIR), 1), 1);
 	theirs = FH_SENDERS * fh_own(ap2) * (FH_SEGMENT_BITS * 1000000ULL / carried) / FH_ONE;
-	return fh_min(bound, sure + fh_target(ap2) + theirs);
+	return fh_min(bound, sure + fh_target_most(ap2) + theirs);
 }
 
 static inline void fh_begin_trial(struct fh_ap2 *ap2, fh_u64 window, fh_u64 rtt)
@@ -523,7 +543,7 @@ static inline fh_u64 fh_aim(const struct fh_ap2 *ap2, const struct fh_round *rou
 	fh_u64 lasts = ap2->link * FH_ONE / (FH_SEGMENT_BITS * 1000000ULL / FH_FLOOR_LASTS);
 
 	if (!ap2->is_radio || !fh_has_aggregates(ap2) || ap2->room < FH_TARGET_MOST ||
-	    round->least > ap2->least + fh_target(ap2))
+	    (ap2->gap != FH_NONE && ap2->gap < fh_target_most(ap2)) || round->least > ap2->least + fh_target_most(ap2))
 		return next;
 	return fh_max(next, fh_min(FH_FLOOR, lasts));
 }
@@ -676,6 +696,35 @@ static inline void fh_note_train(struct fh_ap2 *ap2, fh_u64 now, fh_u32 acked)
 	ap2->train_at = now;
 }
 
+/* Notes the gap before an acknowledgement. */
+static inline void fh_note_gap(struct fh_ap2 *ap2, fh_u64 now)
+{
+	fh_u64 gap;
+
+	if (ap2->acked_at != FH_NONE) {
+		gap = fh_min(fh_micros(fh_since(now, ap2->acked_at)), FH_GAP_MOST);
+		ap2->gaps += gap;
+		ap2->squares += gap * gap;
+	}
+	ap2->acked_at = now;
+}
+
+static inline void fh_end_gaps(struct fh_ap2 *ap2)
+{
+	fh_u64 newest, weight;
+
+	if (!ap2->gaps)
+		return;
+	newest = ap2->squares / ap2->gaps;
+	weight = fh_min(ap2->gaps, FH_GAPS_OVER);
+	if (ap2->gap == FH_NONE)
+		ap2->gap = newest;
+	else
+		ap2->gap = (ap2->gap * (FH_GAPS_OVER - weight) + newest * weight) / FH_GAPS_OVER;
+	ap2->gaps = 0;
+	ap2->squares = 0;
+}
+
 /* Updates the path's estimates from an acknowledgement, and ends the round if it is over. */
 static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 {
@@ -685,6 +734,8 @@ static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 
 	if (!ap2->is_radio)
 		fh_note_train(ap2, ack->now, ack->acked);
+	if (ack->acked)
+		fh_note_gap(ap2, ack->now);
 	if (fh_is_of_path(ap2, ack, rtt) && rtt)
 		fh_note_round_trip(ap2, ack->now, rtt, fh_max(fh_min(ack->acked, 1 << 10), 1));
 	if (!ack->has_data || ack->prior < ap2->round_delivered)
@@ -709,6 +760,7 @@ static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 		}
 		return;
 	}
+	fh_end_gaps(ap2);
 	rate = fh_bandwidth(round.delivered, took);
 	time = fh_micros(took);
 	if (!ap2->rate)

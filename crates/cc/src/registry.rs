@@ -200,7 +200,7 @@ mod tests {
 
     /// Transports whose state needs the socket's storage, with its size in bytes. TCP-AP's includes its parameters, but
     /// not its samples of 8 bytes each.
-    const SOCKET_STORAGE: &[(&str, usize)] = &[("ap2", 392), ("bbr", 248), ("tcp-ap", 360), ("tcp-ap-sack", 360)];
+    const SOCKET_STORAGE: &[(&str, usize)] = &[("ap2", 440), ("bbr", 248), ("tcp-ap", 360), ("tcp-ap-sack", 360)];
 
     /// Linux limits an algorithm's name to 15 characters (`TCP_CA_NAME_MAX`). It is the transport's name, except for
     /// those that differ only in recovery or receiver.

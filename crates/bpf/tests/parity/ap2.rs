@@ -9,7 +9,7 @@ use libbpf_rs::{MapCore, MapFlags, ObjectBuilder, ProgramInput};
 use std::io::Write;
 
 /// 64-bit words of `struct fh_ap2` and of `struct fh_event`.
-const STATE: usize = 48;
+const STATE: usize = 52;
 const EVENT: usize = 10;
 /// `FH_BATCH`.
 const BATCH: usize = 1024;
@@ -29,7 +29,7 @@ fn pair(first: u32, second: u32) -> u64 {
 type Outputs = (u32, u32, Option<Dur>, Option<Dur>);
 
 fn outputs(state: &[u64; STATE]) -> Outputs {
-    let [a, b, c, d, e, f, g, h] = state[36].to_ne_bytes();
+    let [a, b, c, d, e, f, g, h] = state[40].to_ne_bytes();
     let some = |nanos: u64| Some(nanos).filter(|&nanos| nanos > 0).map(Dur::from_nanos);
     let (cwnd, burst) = (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));
     (cwnd, burst, some(state[35]), some(state[1] * 1_000))
@@ -40,7 +40,7 @@ fn modes(state: &[u64; STATE]) -> [bool; 5] {
     let low = |word: u64| u32::from_ne_bytes([0, 1, 2, 3].map(|n| word.to_ne_bytes()[n]));
     let high = |word: u64| u32::from_ne_bytes([4, 5, 6, 7].map(|n| word.to_ne_bytes()[n]));
     let (short, fast) = (state[30] < 50_000, state[17] > state[14]);
-    [low(state[38]) > 0, high(state[39]) > 0, high(state[44]) > 0, short, fast]
+    [low(state[42]) > 0, high(state[43]) > 0, high(state[48]) > 0, short, fast]
 }
 
 /// A connection in `fourhop_cc`.

@@ -12,7 +12,7 @@
 //!
 //! | term | with aggregates | without |
 //! |---|---|---|
-//! | `target` | 10 ms plus 10 ms per hop, at most 50 ms | none |
+//! | `target` | 10 ms plus 10 ms per hop, at most 50 ms, and at most two `gaps` | none |
 //! | `own` | a tenth of the link's Mbit/s in segments, at most 4, or 6 on a wire | nine tenths of a segment |
 //! | segments leave | in bursts of three tenths of the window, four windows per round trip (behind a wire two) | one by one, 1.2 windows per round trip |
 //!
@@ -25,8 +25,8 @@
 //! aims for, the queue is shorter than the target, which becomes shorter as well (`room`).
 //!
 //! Senders that share the air can starve: we think that radios with longer frames get more of it. So on a radio that
-//! aggregates the window stays at sixteen segments or more, as long as the shortest round trips show that the queue is
-//! shorter than the target.
+//! aggregates the window stays at sixteen segments or more, if frames are further apart than the target, as long as the
+//! shortest round trips show that the queue is shorter than that.
 //!
 //! Beside senders that fill the queue until it overflows, it does the same (`rivals`). If it is not sure that they are
 //! there, it tries whether a larger window carries more (`trial`). If the shortest round trip has not been seen for
@@ -35,6 +35,7 @@
 //! State is kept in microseconds and in segments with 16 binary digits of fraction.
 
 mod base;
+mod gaps;
 mod path;
 mod receiver;
 mod rivals;
@@ -64,6 +65,8 @@ const FIRST_SINGLE: u64 = 4 * ONE;
 /// `target`: microseconds per hop, plus those of one hop, and the maximum.
 const TARGET_HOP: u64 = 10_000;
 const TARGET_MOST: u64 = 50_000;
+/// The target is at most this many gaps between acknowledgements.
+const TARGET_GAPS: u64 = 2;
 /// `own`: the bit rate that brings one segment, and the maximum if the first link is a radio or a wire.
 const RATE_OF_ONE: u64 = 10_000_000;
 const OWN_MOST: u64 = 4 * ONE;
@@ -71,8 +74,8 @@ const OWN_MOST_WIRED: u64 = 6 * ONE;
 /// `own` on radios that do not aggregate.
 const OWN_SINGLE: u64 = ONE * 9 / 10;
 
-/// The least window on radios that aggregate, unless the queue is long. It is at most what the first link carries in
-/// this many microseconds.
+/// The least window on radios that aggregate, if frames are far apart and the queue is not long. It is at most what the
+/// first link carries in this many microseconds.
 const FLOOR: u64 = 16 * ONE;
 const FLOOR_LASTS: u64 = 10_000;
 
@@ -125,6 +128,8 @@ pub enum Without {
     Nothing,
     /// The target ignores hops: it is always at its maximum.
     Hops,
+    /// The target ignores the gaps between acknowledgements.
+    Gaps,
     /// Segments leave one by one.
     Bursts,
     /// Bursts leave as soon as the window has room.
@@ -203,15 +208,31 @@ impl Ap2 {
         }
     }
 
-    fn target(&self) -> Dur {
+    /// The mean gap between acknowledgements, in microseconds.
+    fn gap(&self) -> Option<u64> {
+        self.path.gaps.mean().filter(|_| self.without != Without::Gaps)
+    }
+
+    /// The longest target, in microseconds.
+    fn target_most(&self) -> u64 {
         let micros = match (self.has_aggregates(), self.without != Without::Hops) {
             (false, _) => 0,
             (true, true) => (TARGET_HOP * (u64::from(self.path.hops) + 1)).min(TARGET_MOST),
             (true, false) => TARGET_MOST,
         };
-        // Behind a wire, a queue longer than the path would starve BBR, whose window is twice the path's capacity.
-        let most = if self.path.is_radio { u64::MAX } else { self.path.base.least() };
-        Dur::from_micros(micros.min(most).min(self.room.most()))
+        // Behind a wire there may be no frames of several segments. There, a queue longer than the path would starve
+        // BBR, whose window is twice the path's capacity plus what arrives together.
+        let most = match self.path.is_radio {
+            true => u64::MAX,
+            false => self.path.base.least().max(TARGET_GAPS * self.gap().unwrap_or(0)),
+        };
+        micros.min(most).min(self.room.most())
+    }
+
+    /// The time that AP2's queue lasts: on a radio no longer than two frames take.
+    fn target(&self) -> Dur {
+        let frames = self.gap().filter(|_| self.path.is_radio).map_or(u64::MAX, |gap| TARGET_GAPS * gap);
+        Dur::from_micros(self.target_most().min(frames))
     }
 
     /// The window that AP2 aims for at this mean round trip.
@@ -219,16 +240,17 @@ impl Ap2 {
         self.pipe(rtt) + self.own() + self.path.rate.fixed_in(self.target())
     }
 
-    /// The window that AP2 aims for after a round. If neighbours take most of the air, round trips are long on average,
-    /// although at times they show that the queue is shorter than the target. A window that fell with their mean would
-    /// make frames even shorter.
+    /// The window that AP2 aims for after a round. If neighbours take most of the air, frames are far apart, and round
+    /// trips are long on average, although at times they show that the queue is shorter than the target. A window that
+    /// fell with their mean would make frames even shorter.
     fn aim(&self, round: &Round) -> u64 {
         let next = self.next(round.mean);
         let has_floor = self.path.is_radio
             && self.has_aggregates()
             && self.without != Without::Floor
             && self.room.most() == TARGET_MOST
-            && round.least <= self.path.base.least() + self.target().as_nanos() / 1_000;
+            && self.gap().is_none_or(|gap| gap >= self.target_most())
+            && round.least <= self.path.base.least() + self.target_most();
         if has_floor { next.max(FLOOR.min(self.path.link * ONE / (BITS * 1_000_000 / FLOOR_LASTS))) } else { next }
     }
 
@@ -242,7 +264,7 @@ impl Ap2 {
     fn with_queue(&self, queue: u64) -> u64 {
         let single = if self.has_aggregates() { 0 } else { QUEUE_SINGLE };
         let parts = if self.rivals.is_lossy() && !self.path.is_radio { 2 } else { 1 };
-        self.path.base.least() + self.target().as_nanos() / 1_000 / parts + single + queue
+        self.path.base.least() + self.target_most() / parts + single + queue
     }
 
     /// The queue of that many senders of AP2 on a link of this rate.
@@ -267,7 +289,7 @@ impl Ap2 {
         let sure = if self.rivals.has_proven(least) { least } else { least.min(PATH_HOP * hops) };
         let carried = self.path.link / (CARRIES * hops.min(SHARE_AIR)).max(1);
         let theirs = SENDERS * self.own() * (BITS * 1_000_000 / carried.max(1)) / ONE;
-        self.bound().min(sure + self.target().as_nanos() / 1_000 + theirs)
+        self.bound().min(sure + self.target_most() + theirs)
     }
 
     /// Whether a drain has left so little of the queue that nobody else fills it. CUBIC's queue is shortest just then.

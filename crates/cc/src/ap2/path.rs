@@ -1,6 +1,7 @@
 //! A sender's knowledge of its path: round trips, delivery rate, and measurements by other layers.
 
 use super::base::Base;
+use super::gaps::Gaps;
 use super::receiver::{Answer, Receiver};
 use crate::rate::{Bandwidth, RateSample};
 use crate::{MAX_SAMPLE, View};
@@ -60,6 +61,7 @@ pub(super) struct Path {
     train: u32,
     train_at: Time,
     pub(super) receiver: Receiver,
+    pub(super) gaps: Gaps,
 }
 
 impl Path {
@@ -84,6 +86,7 @@ impl Path {
             train: 0,
             train_at: Time::ZERO,
             receiver: Receiver::new(),
+            gaps: Gaps::new(),
         }
     }
 
@@ -115,6 +118,9 @@ impl Path {
         if !self.is_radio {
             self.note_train(now, sample.newly_acked);
         }
+        if sample.newly_acked > 0 {
+            self.gaps.note(now);
+        }
         let rtt = sample.rtt.map(micros);
         let (segments, in_flight, least) = (sample.newly_acked, sample.in_flight, self.base.least());
         let counts = self.receiver.take(&Answer { segments, in_flight, rtt, least });
@@ -139,6 +145,7 @@ impl Path {
             }
             return None;
         }
+        self.gaps.end_round();
         let rate = Bandwidth::over(u32::try_from(delivered).unwrap_or(u32::MAX), took);
         let time = micros(took);
         self.rate = match slow_start {
@@ -180,6 +187,6 @@ impl Path {
 }
 
 /// Whole microseconds, at least one, at most [`MAX_SAMPLE`].
-fn micros(time: Dur) -> u64 {
+pub(super) fn micros(time: Dur) -> u64 {
     (time.min(MAX_SAMPLE).as_nanos() / 1_000).max(1)
 }

@@ -1,5 +1,6 @@
 //! Each rule separately, with hand-written acknowledgements, and a bottleneck on which the window reaches equilibrium.
 
+use super::gaps::{self, Gaps};
 use super::*;
 use crate::tests::{view, window};
 use fourhop_units::{Rate, Time};
@@ -11,6 +12,8 @@ struct Sender {
     win: Window,
     now: Time,
     delivered: u64,
+    /// The gap between acknowledgements in microseconds, whatever arrives: long, so that it has no influence.
+    gap: Option<u64>,
 }
 
 impl Sender {
@@ -23,7 +26,7 @@ impl Sender {
         ap2.on_hint(&mut win, &view, Hint::HopCount(hops));
         ap2.shrink(segments * ONE);
         (ap2.slow_start, ap2.first) = (false, false);
-        Sender { ap2, win, now: view.now, delivered: 0 }
+        Sender { ap2, win, now: view.now, delivered: 0, gap: Some(gaps::MOST) }
     }
 
     /// A round: `count` acknowledgements `gap_us` apart, each with a round trip of `rtt_ms`.
@@ -45,6 +48,9 @@ impl Sender {
     }
 
     fn acknowledge(&mut self, sample: RateSample) {
+        if let Some(gap) = self.gap {
+            self.ap2.path.gaps = Gaps::known(gap);
+        }
         let sample = RateSample {
             newly_acked: sample.newly_acked.max(1),
             total_delivered: self.delivered,
@@ -399,10 +405,10 @@ fn a_queue_that_overflows_early_shortens_the_target() {
 
 /// A neighbour takes the medium most of the time: of six segments per round, one takes `least_ms` and five take 150 ms.
 /// The window that remains of six segments, in the state that `set` makes.
-fn beside_a_neighbour(without: Without, mbps: u64, least_ms: u64, set: fn(&mut Ap2)) -> u32 {
+fn beside_a_neighbour(without: Without, mbps: u64, least_ms: u64, set: fn(&mut Sender)) -> u32 {
     let mut sender = Sender::new(without, mbps, 3, 6);
     sender.round(1, 25_000, 4);
-    set(&mut sender.ap2);
+    set(&mut sender);
     for _ in 0..40 {
         let began = sender.delivered;
         for n in 0..6 {
@@ -424,17 +430,19 @@ fn beside_longer_frames_the_window_has_a_floor() {
     assert!(beside_a_neighbour(Without::Floor, 65, 4, |_| {}) < 8);
 }
 
-/// There is none if all round trips exceed the 4 ms and the target of 40 ms, if the queue is short, without aggregates
-/// and behind a wire.
+/// There is none if all round trips exceed the 4 ms and the longest target of 40 ms, if frames are not as far apart as
+/// that, if the queue is short, without aggregates and behind a wire.
 #[test]
 fn elsewhere_the_window_has_no_floor() {
-    let window = |mbps, least_ms, set: fn(&mut Ap2)| beside_a_neighbour(Without::Rivalry, mbps, least_ms, set);
+    let window = |mbps, least_ms, set: fn(&mut Sender)| beside_a_neighbour(Without::Rivalry, mbps, least_ms, set);
     assert_eq!((window(65, 4, |_| {}), window(65, 44, |_| {})), (16, 16));
     for (mbps, least_ms) in [(65, 45), (11, 4)] {
         assert!(window(mbps, least_ms, |_| {}) < 8, "{mbps} Mbit/s, {least_ms} ms");
     }
-    assert!(window(65, 4, |ap2| ap2.room = Room::new(40_000)) < 8);
-    assert!(window(65, 4, |ap2| ap2.path.is_radio = false) < 8);
+    assert_eq!(window(65, 4, |sender| sender.gap = Some(40_000)), 16);
+    assert!(window(65, 4, |sender| sender.gap = Some(39_999)) < 8);
+    assert!(window(65, 4, |sender| sender.ap2.room = Room::new(40_000)) < 8);
+    assert!(window(65, 4, |sender| sender.ap2.path.is_radio = false) < 12, "its own backlog is six segments");
 }
 
 /// Trains of ten segments every 50 ms on a wire of 8,333 segments per second (100 Mbit/s). This sender gets 200.
@@ -473,7 +481,7 @@ fn the_speed_of_trains_is_forgotten() {
 fn on_a_fast_wire_a_long_queue_is_due_to_others() {
     let finds = |rtt_ms| {
         let mut sender = Sender::new(Without::Nothing, 65, 1, 10);
-        sender.ap2.path.is_radio = false;
+        (sender.ap2.path.is_radio, sender.gap) = (false, Some(120));
         (0..40).any(|n| {
             sender.now += Dur::from_millis(50);
             sender.round(10, 120, if n == 0 { 10 } else { rtt_ms });
@@ -483,14 +491,35 @@ fn on_a_fast_wire_a_long_queue_is_due_to_others() {
     assert!(!finds(10 + 10 + 5) && finds(10 + 10 + 7));
 }
 
-/// Behind a wire the queue is no longer than the path: 8 ms instead of 20.
-#[test]
-fn behind_a_wire_the_target_is_the_least_round_trip_at_most() {
-    let mut sender = Sender::new(Without::Nothing, 65, 1, 40);
+/// The target in ms after a round trip of 8 ms over one hop, with acknowledgements this far apart.
+fn target_with(without: Without, is_radio: bool, gap: Option<u64>) -> u64 {
+    let mut sender = Sender::new(without, 65, 1, 40);
+    sender.ap2.path.is_radio = is_radio;
+    sender.gap = gap;
     sender.round(10, 1_000, 8);
-    assert_eq!(sender.ap2.target(), Dur::from_millis(20));
+    sender.ap2.target().as_nanos() / 1_000_000
+}
+
+/// The queue lasts for two frames, at most 20 ms. The last acknowledgements are 1 ms apart.
+#[test]
+fn the_target_is_two_gaps_between_acknowledgements_at_most() {
+    for (gap, expected) in [(9_000, 18), (10_000, 20), (11_000, 20)] {
+        assert_eq!(target_with(Without::Nothing, true, Some(gap)), expected, "{gap} us");
+    }
+    assert_eq!((target_with(Without::Nothing, true, None), target_with(Without::Gaps, true, None)), (2, 20));
+    assert_eq!(Sender::new(Without::Nothing, 65, 1, 10).ap2.target(), Dur::from_millis(20), "no gap is known yet");
+}
+
+/// Behind a wire the queue is no longer than the path, 8 ms, unless frames need more.
+#[test]
+fn behind_a_wire_the_target_is_the_least_round_trip_or_two_gaps() {
+    for (gap, expected) in [(3_000, 8), (5_000, 10), (11_000, 20)] {
+        assert_eq!(target_with(Without::Nothing, false, Some(gap)), expected, "{gap} us");
+    }
+    assert_eq!(target_with(Without::Gaps, false, Some(11_000)), 8);
+    let mut sender = Sender::new(Without::Nothing, 65, 1, 10);
     sender.ap2.path.is_radio = false;
-    assert_eq!(sender.ap2.target(), Dur::from_millis(8));
+    assert_eq!(sender.ap2.target(), Dur::from_millis(10), "only the handshake's round trip is known");
 }
 
 /// CUBIC's queue of 200 ms falls below the bound as a drain ends, but does not look empty: others are still there, and

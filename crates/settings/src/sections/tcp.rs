@@ -74,6 +74,7 @@ choice! {
     for Without {
         Nothing = "nothing", "AP2 as it is";
         Hops = "hops", "the target counts no hops";
+        Gaps = "gaps", "the target ignores the gaps between acknowledgements";
         Bursts = "bursts", "segments leave one by one";
         Pacing = "pacing", "bursts leave as soon as the window has room";
         QuickFall = "quick-fall", "the window falls half the way, as it grows";

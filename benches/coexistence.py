@@ -12,6 +12,7 @@ case in which they share it unevenly, which means that they take each other for 
 from __future__ import annotations
 
 import itertools
+import math
 import sys
 
 import fourhop
@@ -49,7 +50,8 @@ def groups() -> None:
     uneven = []
     for hops, mcs, seed in cases:
         carried = fourhop.run(chain(hops, 200, mcs, senders), seed=seed).summary["goodput_bps_mean"]
-        jain = carried.sum() ** 2 / GROUP / (carried**2).sum()
+        rates = [float(rate) for rate in carried]
+        jain = math.fsum(rates) ** 2 / GROUP / math.fsum(rate * rate for rate in rates)
         if jain < EVEN:
             uneven.append(f"{hops} hops, MCS {mcs}, seed {seed}: Jain's index {jain:.2f}")
     print(*uneven, f"uneven in {len(uneven)} of {len(cases)} cases", sep="\n")

@@ -212,7 +212,7 @@ def on_lan(data: Data, band: str, name: str) -> Estimate:
     {band: label for band, (label, *_) in LAN.items()},
     "BBR carries about as much as CUBIC from Ethernet to {} radio, as Cardwell et al. measured",
     paper="102 and 593 Mbit/s with BBR, 100 and 601 with CUBIC",
-    why="We think that version 1 of BBR, theirs, fills frames better than version 3.",
+    why="We think that their version of BBR fills frames better than ours.",
 )
 def lan_bbr(data: Data, band: str) -> Claim:
     return about(on_lan(data, band, "bbr"), LAN[band][2], within=0.1)

@@ -15,7 +15,8 @@ compiled alone.
 
 The tests of the mutant's own module run first, then those of its crate and of the crates above it, then the Python
 tests of its area, until one fails. Only tests that reach the mutant's function are run, as found by a run without
-mutants.
+mutants. Those of tests/linux are chosen one by one, the fastest first, and run in namespaces of their own: a mutant
+may leave processes, nodes, programs in the kernel and changed settings, which all go away with the namespaces.
 Needs cargo-mutants: cargo install --locked cargo-mutants
 """
 
@@ -38,6 +39,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "mutants"
@@ -153,7 +155,7 @@ ENVIRONMENT = {
 MEMORY = 4 << 30  # bytes, for mutants that never stop growing
 SELECTOR = """
 /// Which mutant runs: none unless the environment names one. `here` are those of the function that asks; where the
-/// environment names a file, each test writes there which of them it comes to.
+/// environment names a file, each test writes there which of them it comes to. A test in Python is named by pytest.
 pub fn mutant(here: &'static [usize]) -> usize {
     use std::{cell::RefCell, collections::BTreeSet, fs::File, io::Write, sync::OnceLock, thread};
     static CHOSEN: OnceLock<usize> = OnceLock::new();
@@ -163,7 +165,9 @@ pub fn mutant(here: &'static [usize]) -> usize {
     if let Some(mut log) = LOG.get_or_init(|| std::env::var_os("MUTANTS_REACHED").and_then(append)).as_ref()
         && SEEN.try_with(|seen| seen.borrow_mut().insert(here[0])) == Ok(true)
     {
-        let _ = log.write_all(format!("{} {here:?}\\n", thread::current().name().unwrap_or("?")).as_bytes());
+        let thread = thread::current().name().unwrap_or("?").to_owned();
+        let test = std::env::var("PYTEST_CURRENT_TEST").unwrap_or(thread);
+        let _ = log.write_all(format!("{here:?} {test}\\n").as_bytes());
     }
     *CHOSEN.get_or_init(|| std::env::var("MUTANT").ok().and_then(|chosen| chosen.parse().ok()).unwrap_or(usize::MAX))
 }
@@ -176,10 +180,22 @@ IN_PYTHON = {"PYTHONPATH": str(TREE / "python"), "FOURHOP_EMULATE": str(WORK / "
 LONGEST = 1800
 # Processor seconds that most tests stay below. Slower ones are timed without a mutant.
 SHORT = 5
+# Of tests/linux: processor seconds of a program, and seconds that a test waits for one. Without a mutant it needs less.
+OF_LINUX = 120
+WAIT = 60
+# Nothing that a test leaves behind outlives these namespaces, or is seen outside.
+APART = (
+    *("unshare", "--fork", "--kill-child", "--pid", "--mount-proc", "--mount", "--net", "sh", "-ec"),
+    'mount -t tmpfs none /run; mkdir -p /etc/netns; mount -t tmpfs none /etc/netns; ip link set lo up; "$@" || exit',
+    "sh",
+)
 
 
 # Used instead of a crate for Python tests.
 PYTHON = "python"
+LINUX_TESTS = "tests/linux/"
+# How long tests of it took without a mutant.
+SECONDS: dict[str, float] = {}
 # A test program: its crate and its file. A run of it: with filters that select tests.
 Program = tuple[str, str]
 Step = tuple[Program, tuple[str, ...]]
@@ -440,17 +456,28 @@ def tests_that_reach(programs: list[Program], mutants: list[Mutant]) -> Reached:
     reached: Reached = defaultdict(set)
     networks = tuple(sorted({test for mutant in mutants for test in AREAS[mutant.area].networks}))
     simulated = any(mutant.file.startswith("crates/sim/") for mutant in mutants)
+    log, times = WORK / "reached.txt", WORK / "times.xml"
     for program in programs:
-        log = WORK / "reached.txt"
-        log.unlink(missing_ok=True)
+        log.write_text("")
+        log.chmod(0o666)  # some programs are not run by root
         filters = () if program[0] != "sim" or simulated else networks
-        _, passed = tried((program, filters), None, 3600, {"MUTANTS_REACHED": str(log)})
-        if not passed:
+        more = {"MUTANTS_REACHED": str(log), "PYTEST_ADDOPTS": f"--junitxml={times}"}
+        _, passed = tried((program, filters), None, 3600, more)
+        if not passed and not program[1].startswith(LINUX_TESTS):
             raise SystemExit(f"mutants: {program} fails without a mutant")
-        for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else []:
-            name, _, here = line.partition(" ")
-            for number in json.loads(here):
-                reached[number, program[1]].add(name)
+        for line in log.read_text(encoding="utf-8").splitlines():
+            here, _, name = line.partition("] ")
+            for number in json.loads(here + "]"):
+                # pytest adds whether the test begins, runs or ends.
+                reached[number, program[1]].add(name.rpartition(" (")[0] or name)
+        if program[1].startswith(LINUX_TESTS):
+            for case in ElementTree.parse(times).iter("testcase"):
+                test = f"{program[1]}::{case.get('name')}"
+                SECONDS[test] = float(case.get("time", 0))
+                for said in case:  # skipped, failure or error
+                    print(f"left out: {test}: {said.tag}: {(said.get('message') or '')[:200]!r}", flush=True)
+                    for names in reached.values():
+                        names.discard(test)
     return reached
 
 
@@ -458,7 +485,6 @@ def steps(mutant: Mutant, programs: list[Program], reached: Reached | None) -> I
     """The order of tests: those of the module, then every program of its crate and of those above."""
     own, *_ = crates = tested_in(mutant)
     area = AREAS[mutant.area]
-    python = [(PYTHON, file) for file in area.python]
     for crate in crates:
         for program in sorted(programs, key=lambda program: not Path(program[1]).name.startswith(f"fourhop_{own}-")):
             if program[0] != crate:
@@ -476,7 +502,15 @@ def steps(mutant: Mutant, programs: list[Program], reached: Reached | None) -> I
                 yield program, filters
             elif others:
                 yield program, ("--exact", *others)
-    yield from ((program, ()) for program in python if reached is None or reached[mutant.number, program[1]])
+    apart: list[str] = []
+    for file in area.python:
+        tests = {file} if reached is None else reached[mutant.number, file]
+        if file.startswith(LINUX_TESTS):
+            apart += tests
+        elif tests:
+            yield (PYTHON, file), ()
+    if apart:
+        yield (PYTHON, LINUX_TESTS), tuple(sorted(apart, key=lambda test: (SECONDS.get(test, 0), test)))
 
 
 def outcome(mutant: Mutant, steps: Iterable[Step]) -> str:
@@ -486,6 +520,8 @@ def outcome(mutant: Mutant, steps: Iterable[Step]) -> str:
 
 def passes(step: Step, mutant: Mutant) -> bool:
     """Whether tests pass with a mutant within five times their normal time plus two seconds."""
+    if step[0][1] == LINUX_TESTS:
+        return tried(step, mutant, OF_LINUX)[1]
     if step[0][0] != PYTHON:
         used, passed = tried(step, mutant, SHORT)
         if passed or used < SHORT:
@@ -512,15 +548,18 @@ def tried(
     command = [executable, *filters]
     if in_python:
         every = ("-m", "linux or not linux")
-        pytest = (str(VENV), "-m", "pytest", "-xq", "-p", "no:cacheprovider", *every, executable)
-        command = ["timeout", str(LONGEST), *pytest]
+        files = filters or (executable,)
+        pytest = (str(VENV), "-m", "pytest", "-xq" if mutant else "-q", "-p", "no:cacheprovider", *every, *files)
+        longest = 2 * WAIT + 3 * sum(SECONDS.get(test, LONGEST) for test in filters) if filters else LONGEST
+        apart = APART if executable.startswith(LINUX_TESTS) else ()
+        command = ["timeout", "-k", "10", str(longest), *apart, *pytest]
 
     def bound() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 1))
         if not in_python:  # whose libraries reserve addresses that they never use
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
-    chosen = {"MUTANT": str(mutant.number)} if mutant else {}
+    chosen = {"MUTANT": str(mutant.number), "FOURHOP_LONGEST": str(WAIT)} if mutant else {}
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     process = subprocess.Popen(
         command,

@@ -133,6 +133,19 @@ def test_what_rust_does_not_kill_meets_the_tests_in_python_that_come_to_it(mutan
     assert list(mutants.steps(mutant, programs, reached)) == [(rust, ("--exact", "trace::a")), (captures, ())]
 
 
+def test_of_the_tests_of_linux_those_that_come_to_a_mutant_are_run_at_once_and_the_fastest_first(
+    mutants: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = "tests/linux/test_kernel.py"
+    mutant = mutants.Mutant(0, "bpf", "", "crates/bpf/src/route.rs", 0, 0, "", None)
+    slow, fast = f"{file}::test_a", f"{file}::test_b[fh_rbp]"
+    monkeypatch.setattr(mutants, "SECONDS", {slow: 9.0, fast: 1.5})
+    assert list(mutants.steps(mutant, [], None)) == [(("python", "tests/linux/"), (file,))]
+    reached = defaultdict(set, {(0, file): {slow, fast}})
+    assert list(mutants.steps(mutant, [], reached)) == [(("python", "tests/linux/"), (fast, slow))]
+    assert list(mutants.steps(mutant, [], defaultdict(set))) == []
+
+
 PYTHON = '''\
 from typing import TYPE_CHECKING
 

@@ -144,7 +144,9 @@ class Border:
         process = self.start("gate", PROGRAM, "run", "--config", self.file(mesh=mesh, pace=pace, more=more), *words)
         assert process.stderr is not None
         line = process.stderr.readline()
-        assert line.startswith("started: "), line + process.stderr.read()
+        if not line.startswith("started: "):
+            process.terminate()
+            pytest.fail(line + process.communicate(timeout=LONGEST)[1])
         return process
 
     def status(self) -> dict[str, Any]:

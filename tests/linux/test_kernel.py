@@ -78,7 +78,9 @@ class Loader:
         assert process.stdout is not None
         assert process.stderr is not None
         line = process.stdout.readline()
-        assert line.startswith("loaded fh_tcp_ap, fh_rbp"), line + process.stderr.read()
+        if not line.startswith("loaded fh_tcp_ap, fh_rbp"):
+            process.terminate()
+            pytest.fail(line + process.communicate(timeout=LONGEST)[1])
         return process
 
 
@@ -335,6 +337,23 @@ def test_settings_that_another_program_changes_are_named(emulate: Starter, load:
     assert cc("status").stderr == f"warning: another program has changed a setting: {changed}\n"
 
 
+def test_unloading_waits_for_the_process_that_holds_the_programs(load: Loader) -> None:
+    process = load()
+    process.send_signal(signal.SIGSTOP)
+    done = cc("unload")
+    assert done.returncode == 2
+    assert f"cannot end process {process.pid}, which holds the programs" in done.stderr
+    process.send_signal(signal.SIGCONT)
+    assert process.wait(timeout=LONGEST) == 0
+
+
+def test_a_record_that_somebody_has_removed_is_not_missed(load: Loader) -> None:
+    process = load()
+    STATE.unlink()
+    process.terminate()
+    assert process.wait(timeout=LONGEST) == 0
+
+
 def test_connections_go_on_when_the_program_is_killed(emulate: Starter, load: Loader) -> None:
     needs("iperf3")
     net = emulate(*CHAIN, hops=2)
@@ -396,11 +415,15 @@ def test_pinning_in_the_usual_place_mounts_what_nobody_has_mounted(emulate: Star
         f"for again in 1 2 3 4; do umount -l {usual} 2>/dev/null; done; "
         f'! grep -q " {usual} bpf " /proc/self/mounts || exit 9; '
         f'"$0" load --config "$1" --pin {usual}/fourhop-test && '
+        f'grep " {usual} bpf " /proc/self/mounts && "$0" unload && '
+        f'"$0" load --config "$1" --pin {usual}/fourhop-test && '
         f'grep -c " {usual} bpf " /proc/self/mounts && "$0" unload'
     )
     words = ["unshare", "--mount", "sh", "-c", script, str(PROGRAM), str(load.config(f"{net.id}-n0"))]
     done = subprocess.run(words, capture_output=True, text=True, timeout=LONGEST, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert f"bpf {usual} bpf rw,nosuid,nodev,noexec,relatime,mode=700 0 0\n" in done.stdout
+    # The second load mounts nothing: pins in the first mount would be hidden.
     assert f"pinned in {usual}/fourhop-test\n1\nunloaded" in done.stdout
 
 

@@ -349,6 +349,14 @@ mod tests {
     }
 
     #[test]
+    fn the_fastest_link_is_too_fast_if_802_11b_has_none_as_fast() {
+        let of = |keys: &str| parse(&format!("[[destination]]\nto = \"::/0\"\n{keys}\n")).unwrap().too_fast();
+        assert_eq!(of("rate = \"11Mbps\""), None);
+        assert_eq!(of("rate = \"12Mbps\""), Some(Rate::kbps(12_000)));
+        assert_eq!(of("links = [\"2Mbps\", \"65Mbps\", \"54Mbps\"]"), Some(Rate::kbps(65_000)));
+    }
+
+    #[test]
     fn the_document_has_every_key() {
         file::assert_documented("kernel.md", &reference());
     }

@@ -106,6 +106,11 @@ mod tests {
     }
 
     #[test]
+    fn every_kernel_has_newreno() {
+        assert!(available().contains(&"reno".to_owned()));
+    }
+
+    #[test]
     fn other_kernels_are_warned_of() {
         let of = |release: &str| {
             Kernel { release: release.to_owned(), cubic: true, control: true, cgroup: PathBuf::new() }.warning()

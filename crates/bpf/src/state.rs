@@ -174,4 +174,11 @@ mod tests {
         assert!(!State { started: own.started + 1, ..own.clone() }.holds());
         assert!(!State { pins: Some("/nonexistent".into()), ..own }.holds());
     }
+
+    #[test]
+    fn the_owner_of_the_programs_is_a_process_or_a_folder() {
+        let state = State { pid: 7, started: 1, pins: None, changes: vec![] };
+        assert_eq!(state.place(), "loaded by process 7");
+        assert_eq!(State { pins: Some("/pins".into()), ..state }.place(), "pinned in /pins");
+    }
 }

@@ -453,6 +453,14 @@ mod tests {
     }
 
     #[test]
+    fn only_a_packet_longer_than_the_threshold_has_rts_and_cts() {
+        let mut mac = mac::Config::ns2();
+        mac.rts_threshold = mac.data_len(Bytes(1500));
+        assert_eq!(exchange(&mac, 1500), Dur::from_micros(50 + 6328 + 10 + 304));
+        assert_eq!(exchange(&mac, 1501), Dur::from_micros(50 + 352 + 304 + 6332 + 304 + 30));
+    }
+
+    #[test]
     fn names_are_those_that_files_can_have() {
         assert!(check_id("mesh_1", &[]).is_ok());
         for id in ["", "a/b", "a-b", &"x".repeat(33)] {

@@ -1,7 +1,7 @@
 """AP2 on a server, behind a wire: downloads over 802.11n and 802.11ac, and two published evaluations.
 
-Behind a wire AP2 does not know the radio's rate and hops. The time between the frames, which acknowledgements show,
-tells it how long a queue they need.
+Behind a wire AP2 does not know the radio's rate and hops. The gaps between acknowledgements show how far apart its
+frames are.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,14 +22,16 @@ TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
 }
 LABELS = {"ap2": "AP2", "gaps": "AP2 that ignores gaps", "cubic": "CUBIC", "bbr": "BBR"}
 
-RADIOS: Mapping[str, tuple[str, int, Mapping[str, Any]]] = {
-    "slow": ("802.11n at 13 Mbit/s, four hops", 4, {"phy": "ht", "mcs": 1}),
-    "mesh": ("802.11n at 39 Mbit/s, four hops", 4, {"phy": "ht", "mcs": 4}),
-    "n": ("802.11n at 39 Mbit/s, one hop", 1, {"phy": "ht", "mcs": 4}),
-    "n2": ("802.11n at 130 Mbit/s, one hop", 1, {"phy": "ht", "mcs": 7, "streams": 2}),
-    "ac": ("802.11ac at 780 Mbit/s, one hop", 1, {"phy": "vht", "mcs": 9, "streams": 2, "width": "80MHz"}),
+FOUR_HOPS: Mapping[str, Any] = {"hops": 4, "spacing": "30m"}
+ONE_ROOM: Mapping[str, Any] = {"hops": 1, "spacing": "5m"}
+RADIOS: Mapping[str, tuple[str, Mapping[str, Any], Mapping[str, Any]]] = {
+    "slow": ("802.11n at 13 Mbit/s, four hops", FOUR_HOPS, {"phy": "ht", "mcs": 1}),
+    "mesh": ("802.11n at 39 Mbit/s, four hops", FOUR_HOPS, {"phy": "ht", "mcs": 4}),
+    "n": ("802.11n at 39 Mbit/s, one hop", {"hops": 1, "spacing": "30m"}, {"phy": "ht", "mcs": 4}),
+    "n2": ("802.11n at 130 Mbit/s, one hop", ONE_ROOM, {"phy": "ht", "mcs": 7, "streams": 2}),
+    "ac": ("802.11ac at 780 Mbit/s, one hop", ONE_ROOM, {"phy": "vht", "mcs": 9, "streams": 2, "width": "80MHz"}),
 }
-"""The radios: a label, hops, and keys."""
+"""A label, and keys of the chain and of its radios."""
 
 DELAYS = ("100us", "1ms", "5ms", "20ms")
 """Of the wire in each direction: a server in the same house, in the same city, and far away."""
@@ -47,6 +49,7 @@ ROUTERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "vegas": ("Vegas", {"transport": "vegas"}),
 }
 SINCE_S = 5.0
+"""From when on round trips count."""
 NEAR_M, FAR_M = 20, 75
 """Where MCS 7 and MCS 1 of 802.11n lose little."""
 
@@ -74,14 +77,14 @@ def behind(delay: str) -> Mapping[str, Any]:
 
 
 def download(radio: str, delay: str) -> Scenario:
-    _, hops, keys = RADIOS[radio]
+    _, chain, keys = RADIOS[radio]
     document = {
         "profile": "standard",
         "duration": "14s",
         "warmup": "4s",
         "sample_every": "20ms",
         "tcp": TCP,
-        "topology": {"kind": "chain", "hops": hops, "spacing": "30m" if radio in ("slow", "mesh", "n") else "5m"},
+        "topology": {"kind": "chain", **chain},
         "routing": {"protocol": "static"},
         "radio": {**AIR, **keys},
         "mac": MAC,
@@ -92,17 +95,10 @@ def download(radio: str, delay: str) -> Scenario:
     return Scenario.from_dict(document)
 
 
-def with_transport(scenario: Scenario, keys: Mapping[str, Any]) -> Scenario:
-    rest = dict(keys)
-    transport = rest.pop("transport")
-    flows = range(len(scenario.resolved["flows"]))
-    return scenario.with_(**{f"flows[{n}].transport": transport for n in flows}, **rest)
-
-
 @study.sweep
 def downloads(_: Profile) -> Sweep:
     made = {
-        f"{radio}/{delay}/{name}": with_transport(download(radio, delay), keys)
+        f"{radio}/{delay}/{name}": download(radio, delay).with_(**keys)
         for radio in RADIOS
         for delay in DELAYS
         for name, keys in TRANSPORTS.items()
@@ -144,9 +140,7 @@ def steps(users: int) -> Scenario:
 
 @study.sweep
 def stepped(_: Profile) -> Sweep:
-    made = {
-        f"{users}/{name}": with_transport(steps(users), keys) for users in USERS for name, (_, keys) in ROUTERS.items()
-    }
+    made = {f"{users}/{name}": steps(users).with_(**keys) for users in USERS for name, (_, keys) in ROUTERS.items()}
     return Sweep(variants=made, runs=5)
 
 

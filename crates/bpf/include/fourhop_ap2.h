@@ -709,6 +709,7 @@ static inline void fh_note_gap(struct fh_ap2 *ap2, fh_u64 now)
 	ap2->acked_at = now;
 }
 
+/* Ends a round: its mean gap moves that of the last second. */
 static inline void fh_end_gaps(struct fh_ap2 *ap2)
 {
 	fh_u64 newest, weight;

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_link_is_too_fast_if_802_11b_has_none_as_fast() {
+    fn links_faster_than_802_11b_are_noticed() {
         let of = |keys: &str| parse(&format!("[[destination]]\nto = \"::/0\"\n{keys}\n")).unwrap().too_fast();
         assert_eq!(of("rate = \"11Mbps\""), None);
         assert_eq!(of("rate = \"12Mbps\""), Some(Rate::kbps(12_000)));

@@ -213,12 +213,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_the_verifiers_log_the_last_three_lines_before_its_totals_are_said() {
+    fn an_error_quotes_the_last_three_lines_before_the_verifiers_totals() {
         listen();
         let log = "libbpf: load failed\n0: (95) exit\nR0 !read_ok\nprocessed 1 insns\nlibbpf: failed\n";
         SAID.lock().unwrap().push(log.to_owned());
         assert_eq!(said(), "libbpf: load failed; 0: (95) exit; R0 !read_ok");
         listen();
-        assert_eq!(said(), "", "what was said before is forgotten");
+        assert_eq!(said(), "", "earlier messages are cleared");
     }
 }

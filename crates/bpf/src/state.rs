@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_of_the_programs_is_a_process_or_a_folder() {
+    fn a_process_or_a_folder_holds_the_programs() {
         let state = State { pid: 7, started: 1, pins: None, changes: vec![] };
         assert_eq!(state.place(), "loaded by process 7");
         assert_eq!(State { pins: Some("/pins".into()), ..state }.place(), "pinned in /pins");

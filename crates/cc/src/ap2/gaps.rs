@@ -1,12 +1,12 @@
 //! The gaps between acknowledgements, which show how much time passes between the frames that carry a flow.
 //!
-//! On radios that aggregate, segments arrive together, frame by frame. The mean weighs each gap by its length, as
-//! someone would measure it who looks at random times: the short gaps within a frame hardly count.
+//! On radios that aggregate, segments arrive together, frame by frame. The mean weights each gap by its length, so the
+//! short gaps within a frame hardly count.
 
 use super::path::micros;
 use fourhop_units::Time;
 
-/// Longer gaps count as this many microseconds: a fade or a time-out says nothing about frames.
+/// Longer gaps count as this many microseconds: we think that they are due to fades and time-outs.
 pub(super) const MOST: u64 = 50_000;
 /// The mean covers about this many microseconds.
 const OVER: u64 = 1_000_000;

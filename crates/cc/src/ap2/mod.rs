@@ -229,7 +229,7 @@ impl Ap2 {
         micros.min(most).min(self.room.most())
     }
 
-    /// The time that AP2's queue lasts: on a radio no longer than two frames take.
+    /// The time that AP2's queue may last: on a radio no longer than two gaps.
     fn target(&self) -> Dur {
         let frames = self.gap().filter(|_| self.path.is_radio).map_or(u64::MAX, |gap| TARGET_GAPS * gap);
         Dur::from_micros(self.target_most().min(frames))

@@ -15,8 +15,8 @@ compiled alone.
 
 The tests of the mutant's own module run first, then those of its crate and of the crates above it, then the Python
 tests of its area, until one fails. Only tests that reach the mutant's function are run, as found by a run without
-mutants. Those of tests/linux are chosen one by one, the fastest first, and run in namespaces of their own: a mutant
-may leave processes, nodes, programs in the kernel and changed settings, which all go away with the namespaces.
+mutants. Those of tests/linux are chosen one by one, the fastest first. They run in namespaces of their own, so that
+processes, nodes and settings that a mutant leaves behind disappear.
 Needs cargo-mutants: cargo install --locked cargo-mutants
 """
 

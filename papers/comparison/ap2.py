@@ -19,9 +19,6 @@ from ._worlds import KERNEL, MAC, TCP, N
 FIRST, NETWORKS = 1_000, 12
 """The networks of a class: first number and count. Numbers below 100 were for tuning."""
 
-CROWDED = [n for n in range(1_100, 1_190) if 1 <= n % 6 <= 4]
-"""Numbers of sixty networks with several flows that share the air."""
-
 RIVALS = {"cubic": "CUBIC", "bbr": "BBR", "vegas": "Vegas", "newreno": "NewReno", "tcp-ap": "TCP-AP"}
 LABELS = {"ap2": "AP2", **RIVALS}
 WINDOWS = (2, 4, 8, 16, 32, 64)
@@ -38,7 +35,6 @@ PARTS = {
     "quick-fall": "the window falls halfway",
     "patience": "any loss takes an eighth of the window",
     "radios": "radios are not distinguished",
-    "floor": "the window has no floor",
 }
 """Label by the part that `tcp.ap2_without` removes."""
 
@@ -58,7 +54,6 @@ study = Study(
         f"{NETWORKS} networks of each class: chains, crosses, parallel chains, grids, random ones and gateways with "
         "downloads, two of each. Hops, flows, distance, channels (one or two), fades and wires are drawn.",
         "16 s, of which 4 s are not measured; 802.11b with AODV 50 s and 10 s. One run of each network.",
-        f"The floor: {len(CROWDED)} more networks of each class of 802.11n, all with several flows and no gateway.",
         "Short queues: ten runs of 30 s, of which 10 s are not measured.",
         "CUBIC uses RACK-TLP and HyStart++, as in kernels. The others use their defaults.",
         "Goodput is that of all flows of a network. Round trip is the smoothed one, read every 20 ms: the mean over "
@@ -102,12 +97,6 @@ def helped(_: Profile, kind: str) -> Sweep:
 def parts(_: Profile, kind: str) -> Sweep:
     taken = [part for part in PARTS if kind in WHERE.get(part, RADIOS_OF_TODAY)]
     return drawn(kind, some(), {part: {"transport": "ap2", "tcp.ap2_without": part} for part in taken})
-
-
-@study.sweep_each({f"{kind}_crowded": kind for kind in RADIOS_OF_TODAY})
-def crowded(_: Profile, kind: str) -> Sweep:
-    ways = {"ap2": {}, "floor": {"tcp.ap2_without": "floor"}}
-    return drawn(kind, CROWDED, {name: {"transport": "ap2", **keys} for name, keys in ways.items()})
 
 
 def wire(delay: str) -> Mapping[str, Any]:
@@ -405,50 +394,6 @@ def fits(data: Data, packets: str) -> Claim:
 @study.check_each(SHORT, "AP2 retransmits more over a queue of {} if its target does not fit the queue", paper=OUR_OWN)
 def needs_room(data: Data, packets: str) -> Claim:
     return above(more_again(data, packets, "room", "ap2"), 0.0)
-
-
-def with_floor(data: Data, kind: str, of: Callable[[Cells], float]) -> Estimate:
-    """AP2 relative to AP2 without a floor, where flows share the air."""
-    pairs = [(at(data, kind, n, "ap2", "_crowded"), at(data, kind, n, "floor", "_crowded")) for n in CROWDED]
-    return geometric([over(of(whole), of(without)) for whole, without in pairs])
-
-
-def floor_adds(data: Data, kind: str, of: Callable[[Cells], float]) -> Sample:
-    """A figure of AP2 minus that of AP2 without a floor, network by network."""
-    whole, without = (
-        Sample(tuple(of(at(data, kind, n, name, "_crowded")) for n in CROWDED), tuple(CROWDED))
-        for name in ("ap2", "floor")
-    )
-    return whole - without
-
-
-FLOORED = {kind: CLASSES[kind] for kind in RADIOS_OF_TODAY}
-
-
-@study.check_each(FLOORED, "Flows share more evenly because the window has a floor: {}", paper=OUR_OWN)
-def floor_shares(data: Data, kind: str) -> Claim:
-    return above(floor_adds(data, kind, lambda cells: cells.fairness().mean), 0.0)
-
-
-def starving(cells: Cells) -> float:
-    """Percentage of flows with less than a tenth of the mean goodput."""
-    rates = [flow["goodput_bps"] for flow in cells.runs[0].flows.values()]
-    return 100 * sum(10 * len(rates) * rate < sum(rates) for rate in rates) / len(rates)
-
-
-@study.check_each(FLOORED, "Fewer flows starve because the window has a floor: {}", paper=OUR_OWN)
-def floor_feeds(data: Data, kind: str) -> Claim:
-    return below(floor_adds(data, kind, starving), 0.0)
-
-
-@study.check_each(FLOORED, "The floor costs at most 2 % of the goodput: {}", paper=OUR_OWN)
-def floor_carries(data: Data, kind: str) -> Claim:
-    return above(with_floor(data, kind, goodput), 0.98)
-
-
-@study.check_each(FLOORED, "The floor lengthens round trips by at most a sixth: {}", paper=OUR_OWN)
-def floor_waits(data: Data, kind: str) -> Claim:
-    return below(with_floor(data, kind, round_trip), 7 / 6)
 
 
 def beside_bbr(data: Data, kind: str, of: Callable[[Cells], float]) -> Estimate:

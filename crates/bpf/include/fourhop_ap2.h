@@ -20,8 +20,6 @@
 #define FH_OWN_MOST (4 * FH_ONE)
 #define FH_OWN_MOST_WIRED (6 * FH_ONE)
 #define FH_OWN_SINGLE (FH_ONE * 9 / 10)
-#define FH_FLOOR (16 * FH_ONE)
-#define FH_FLOOR_LASTS 10000
 #define FH_BURST 30
 #define FH_GAIN_BURSTS 400
 #define FH_GAIN_WIRED 200
@@ -34,7 +32,7 @@
 #define FH_LOSSY (2ULL * 1000000000)
 #define FH_DRAIN 75
 #define FH_DRAIN_BESIDE 4
-#define FH_PATH_HOP 20000
+#define FH_PATH_HOP 10000
 #define FH_CARRIES 3
 #define FH_SHARE_AIR 4
 #define FH_SEGMENT_BITS 12000
@@ -47,6 +45,7 @@
 #define FH_OLD (10ULL * 1000000000)
 #define FH_NEAR 4
 #define FH_DRAIN_ROUNDS 2
+#define FH_DRAIN_UNMEASURED 2
 #define FH_PATIENCE 6
 /* Others that fill the queue: rounds, nanoseconds, microseconds, per cent. */
 #define FH_DOUBTS 8
@@ -110,7 +109,6 @@ struct fh_delivered {
 	fh_u32 has_data;        /* whether anything was delivered, so that `prior` counts */
 	fh_u32 cwnd_limited;    /* whether the window limited what was in flight */
 	fh_u32 left;            /* still in flight */
-	fh_u32 unused;
 };
 
 struct fh_ap2 {
@@ -157,6 +155,7 @@ struct fh_ap2 {
 	fh_u32 hops;
 	fh_u32 slow_start;
 	fh_u32 rounds;          /* left of the drain */
+	fh_u32 unmeasured;      /* rounds that measure nothing and will not count */
 	fh_u32 renews;          /* whether the drain is to find the shortest round trip */
 	fh_u32 kept;            /* such drains that did not find it */
 	fh_u32 present;         /* whether others fill the queue */
@@ -175,7 +174,6 @@ struct fh_ap2 {
 	fh_u32 trial_rounds;    /* with a larger window */
 	fh_u32 overflows;       /* marks of rounds that lost segments for want of room */
 	fh_u32 train;           /* segments of the train under way */
-	fh_u32 unused;
 };
 
 static inline fh_u64 fh_min(fh_u64 a, fh_u64 b)
@@ -471,6 +469,7 @@ FH_FUNCTION int fh_tries_in_vain(struct fh_ap2 *ap2, fh_u64 now, fh_u64 rtt)
 static inline void fh_drain(struct fh_ap2 *ap2)
 {
 	ap2->rounds = FH_DRAIN_ROUNDS;
+	ap2->unmeasured = FH_DRAIN_UNMEASURED;
 	ap2->drained = FH_NONE;
 }
 
@@ -536,18 +535,6 @@ static inline fh_u64 fh_next(const struct fh_ap2 *ap2, fh_u64 rtt)
 	return fh_pipe(ap2, rtt) + fh_own(ap2) + ap2->rate * fh_target(ap2) / 1000000;
 }
 
-/* The window that AP2 aims for after a round. */
-static inline fh_u64 fh_aim(const struct fh_ap2 *ap2, const struct fh_round *round)
-{
-	fh_u64 next = fh_next(ap2, round->mean);
-	fh_u64 lasts = ap2->link * FH_ONE / (FH_SEGMENT_BITS * 1000000ULL / FH_FLOOR_LASTS);
-
-	if (!ap2->is_radio || !fh_has_aggregates(ap2) || ap2->room < FH_TARGET_MOST ||
-	    (ap2->gap != FH_NONE && ap2->gap < fh_target_most(ap2)) || round->least > ap2->least + fh_target_most(ap2))
-		return next;
-	return fh_max(next, fh_min(FH_FLOOR, lasts));
-}
-
 /* Ends a round with this queue. `lost`: it lost segments although the window is what AP2 aims for. Returns whether there
  * is less room than was known. */
 static inline int fh_end_room(struct fh_ap2 *ap2, fh_u64 now, fh_u32 lost, fh_u64 queue)
@@ -605,7 +592,7 @@ static inline void fh_contend(struct fh_ap2 *ap2, const struct fh_round *round, 
 
 static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_round *round)
 {
-	fh_u64 next = fh_aim(ap2, round), bound, least;
+	fh_u64 next = fh_next(ap2, round->mean), bound, least;
 	int many = round->lost * FH_LOSS_SHARE > round->delivered || (ap2->lossy && round->lost), overflows, phase;
 
 	ap2->first = 0;
@@ -620,7 +607,7 @@ static inline void fh_end_round(struct fh_ap2 *ap2, fh_u64 now, const struct fh_
 	overflows = round->lost && next * 10 >= ap2->window * 9 && !ap2->present;
 	if (ap2->is_radio && fh_has_aggregates(ap2) &&
 	    fh_end_room(ap2, now, overflows, fh_since(round->mean, ap2->least)))
-		next = fh_aim(ap2, round);
+		next = fh_next(ap2, round->mean);
 	ap2->after_loss = round->lost ? FH_LOSSY_ROUNDS : ap2->after_loss ? ap2->after_loss - 1 : 0;
 	bound = fh_suspected(ap2);
 	phase = fh_end_drain(ap2, now, round->least);
@@ -754,8 +741,11 @@ static inline void fh_take(struct fh_ap2 *ap2, const struct fh_delivered *ack)
 	ap2->lost = 0;
 	ap2->round_least = FH_NONE;
 	if (!measured) {
-		/* Everything was sent again, or the receiver waited: the next drain is not due at once. */
-		if (ap2->is_radio && ap2->rounds && !--ap2->rounds && ap2->renews) {
+		/* Everything was sent again, or the receiver waited. A drain goes on for some such rounds; the next one is not due
+		 * at once. */
+		if (ap2->rounds && ap2->unmeasured) {
+			ap2->unmeasured--;
+		} else if (ap2->rounds && !--ap2->rounds && ap2->renews) {
 			ap2->renews = 0;
 			ap2->seen = ack->now;
 		}

@@ -72,7 +72,7 @@ fn a_short_queue_on_a_radio_loses_little() {
     assert!(again(&ours) < again(&theirs), "{} {}", again(&ours), again(&theirs));
 }
 
-/// Eight senders of AP2 in one queue keep it short, although each of them has a floor.
+/// Eight senders of AP2 in one queue keep it short.
 #[test]
 fn eight_senders_do_not_take_each_other_for_others() {
     for (hops, most_ms) in [(1, 45.0), (3, 130.0)] {

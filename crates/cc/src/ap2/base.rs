@@ -13,6 +13,8 @@ const OLD: Dur = Dur::from_secs(10);
 const NEAR: u64 = 4;
 /// One for the segments in flight, one to measure.
 const ROUNDS: u32 = 2;
+/// This many rounds that measure nothing do not count.
+const UNMEASURED: u32 = 2;
 /// While others fill the queue at times, this many drains may end above the shortest round trip before it is given up.
 const PATIENCE: u32 = 6;
 
@@ -35,6 +37,8 @@ pub(super) struct Base {
     seen: Time,
     /// Remaining rounds of the drain.
     rounds: u32,
+    /// Of the rounds that measure nothing, how many more will not count.
+    unmeasured: u32,
     /// The shortest since the drain began.
     drained: u64,
     /// Whether the drain is to find the shortest, which was not seen for long.
@@ -44,7 +48,7 @@ pub(super) struct Base {
 
 impl Base {
     pub(super) fn new() -> Base {
-        Base { least: u64::MAX, seen: Time::ZERO, rounds: 0, drained: u64::MAX, renews: false, kept: 0 }
+        Base { least: u64::MAX, seen: Time::ZERO, rounds: 0, unmeasured: 0, drained: u64::MAX, renews: false, kept: 0 }
     }
 
     /// The shortest round trip; `u64::MAX` before the first.
@@ -69,8 +73,14 @@ impl Base {
     }
 
     /// Ends a round in which no round trip was measured, because everything was retransmitted or the receiver waited. A
-    /// drain that ends this way has not found the shortest; the next one is not due at once.
+    /// drain goes on for [`UNMEASURED`] of them, but no longer: with a window of one segment, what an overflowing queue
+    /// lost would take dozens of rounds. A drain that ends this way has not found the shortest; the next one is not due
+    /// at once.
     pub(super) fn end_unmeasured(&mut self, now: Time) {
+        if self.rounds > 0 && self.unmeasured > 0 {
+            self.unmeasured -= 1;
+            return;
+        }
         self.rounds = self.rounds.saturating_sub(1);
         if self.rounds == 0 && self.renews {
             (self.renews, self.seen) = (false, now);
@@ -79,7 +89,7 @@ impl Base {
 
     /// Starts a drain.
     pub(super) fn drain(&mut self) {
-        (self.rounds, self.drained) = (ROUNDS, u64::MAX);
+        (self.rounds, self.unmeasured, self.drained) = (ROUNDS, UNMEASURED, u64::MAX);
     }
 
     /// Ends a round whose shortest round trip was `least`. Beside others a drain counts only if it came near the

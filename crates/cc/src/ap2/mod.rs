@@ -24,10 +24,6 @@
 //! does a time-out on a radio; behind a wire a time-out halves the window. If losses persist at the window that AP2
 //! aims for, the queue is shorter than the target, which becomes shorter as well (`room`).
 //!
-//! Senders that share the air can starve: we think that radios with longer frames get more of it. So on a radio that
-//! aggregates the window stays at sixteen segments or more, if frames are further apart than the target, as long as the
-//! shortest round trips show that the queue is shorter than that.
-//!
 //! Beside senders that fill the queue until it overflows, it does the same (`rivals`). If it is not sure that they are
 //! there, it tries whether a larger window carries more (`trial`). If the shortest round trip has not been seen for
 //! long, it drains the queue to measure it (`base`).
@@ -74,11 +70,6 @@ const OWN_MOST_WIRED: u64 = 6 * ONE;
 /// `own` on radios that do not aggregate.
 const OWN_SINGLE: u64 = ONE * 9 / 10;
 
-/// The least window on radios that aggregate, if frames are far apart and the queue is not long. It is at most what the
-/// first link carries in this many microseconds.
-const FLOOR: u64 = 16 * ONE;
-const FLOOR_LASTS: u64 = 10_000;
-
 /// Percentage of the window that leaves together, and windows per round trip in per cent: with aggregates, the same
 /// behind a wire after slow start, and without aggregates.
 const BURST: u64 = 30;
@@ -108,7 +99,7 @@ const DRAIN_BESIDE: u64 = 4;
 const SHORT: u64 = 40;
 /// Radios that aggregate need at most this many microseconds per hop without a queue. They carry at least this part of
 /// the first link's rate, divided by the number of hops that share the air, at most the third constant.
-const PATH_HOP: u64 = 20_000;
+const PATH_HOP: u64 = 10_000;
 const CARRIES: u64 = 3;
 const SHARE_AIR: u64 = 4;
 /// Bits of a segment.
@@ -144,8 +135,6 @@ pub enum Without {
     Rivalry,
     /// A queue that overflows early does not shorten the target.
     Room,
-    /// The window may fall to one segment.
-    Floor,
 }
 
 /// AP2's state.
@@ -240,20 +229,6 @@ impl Ap2 {
         self.pipe(rtt) + self.own() + self.path.rate.fixed_in(self.target())
     }
 
-    /// The window that AP2 aims for after a round. If neighbours take most of the air, frames are far apart, and round
-    /// trips are long on average, although at times they show that the queue is shorter than the target. A window that
-    /// fell with their mean would make frames even shorter.
-    fn aim(&self, round: &Round) -> u64 {
-        let next = self.next(round.mean);
-        let has_floor = self.path.is_radio
-            && self.has_aggregates()
-            && self.without != Without::Floor
-            && self.room.most() == TARGET_MOST
-            && self.gap().is_none_or(|gap| gap >= self.target_most())
-            && round.least <= self.path.base.least() + self.target_most();
-        if has_floor { next.max(FLOOR.min(self.path.link * ONE / (BITS * 1_000_000 / FLOOR_LASTS))) } else { next }
-    }
-
     /// The part of the window that the path holds without a queue at this mean round trip.
     fn pipe(&self, rtt: u64) -> u64 {
         self.window * self.path.base.least().min(rtt) / rtt
@@ -300,7 +275,7 @@ impl Ap2 {
 
     fn end_round(&mut self, now: Time, round: &Round) {
         self.first = false;
-        let mut next = self.aim(round);
+        let mut next = self.next(round.mean);
         let many = match self.without {
             Without::Patience => round.lost > 0,
             _ => round.lost * LOSS_SHARE > round.delivered || self.lossy && round.lost > 0,
@@ -314,7 +289,7 @@ impl Ap2 {
             self.rivals.begin(now);
         }
         if self.has_less_room(now, round, next) {
-            next = self.aim(round);
+            next = self.next(round.mean);
         }
         self.rivals.note_losses(round.lost);
         let bound = self.suspected();

@@ -138,11 +138,7 @@ impl Path {
         (self.round_at, self.round_delivered) = (now, sample.total_delivered);
         (self.sum, self.samples, self.lost, self.round_least) = (0, 0, 0, u64::MAX);
         if !measured {
-            // Behind a wire a drain continues until what was lost has arrived. Otherwise CUBIC gets 0.17 instead of
-            // 0.27 in `nobody_starves_on_a_wire_with_one_queue` (crates/sim/tests/ap2.rs).
-            if self.is_radio {
-                self.base.end_unmeasured(now);
-            }
+            self.base.end_unmeasured(now);
             return None;
         }
         self.gaps.end_round();

@@ -82,7 +82,6 @@ choice! {
         Radios = "radios", "radios without aggregates are treated like others";
         Rivalry = "rivalry", "it yields to all flows that fill a queue";
         Room = "room", "a queue that overflows early does not shorten the target";
-        Floor = "floor", "the window may fall below sixteen segments";
     }
 }
 

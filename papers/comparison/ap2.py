@@ -16,8 +16,15 @@ from ._drawn import CLASSES, draw
 from ._measures import geometric, goodput, one, over, round_trip
 from ._worlds import KERNEL, MAC, TCP, N
 
-FIRST, NETWORKS = 1_000, 12
-"""The networks of a class: first number and count. Numbers below 100 were for tuning."""
+FIRST, NETWORKS, SOME = 1_000, 30, 12
+"""The networks of a class: first number, count, and how many of them also run with fixed windows and without parts.
+Numbers below 100 were for tuning."""
+
+LAYOUTS = 6
+"""`--quick` draws one network of each layout."""
+
+LASTS = {"fading": "30s", "steady": "30s", "fixed": "30s", "old": "50s"}
+"""How long a run of each class lasts."""
 
 RIVALS = {"cubic": "CUBIC", "bbr": "BBR", "vegas": "Vegas", "newreno": "NewReno", "tcp-ap": "TCP-AP"}
 LABELS = {"ap2": "AP2", **RIVALS}
@@ -52,8 +59,9 @@ study = Study(
     quick={"duration": "250ms", "warmup": "200ms"},
     assumed=[
         f"{NETWORKS} networks of each class: chains, crosses, parallel chains, grids, random ones and gateways with "
-        "downloads, two of each. Hops, flows, distance, channels (one or two), fades and wires are drawn.",
-        "16 s, of which 4 s are not measured; 802.11b with AODV 50 s and 10 s. One run of each network.",
+        "downloads, five of each. Hops, flows, distance, channels (one or two), fades and wires are drawn.",
+        "30 s, of which 4 s are not measured; 802.11b with AODV 50 s and 10 s. One run of each network.",
+        f"Fixed windows, and AP2 without one of its parts: {SOME} of these networks.",
         "Short queues: ten runs of 30 s, of which 10 s are not measured.",
         "CUBIC uses RACK-TLP and HyStart++, as in kernels. The others use their defaults.",
         "Goodput is that of all flows of a network. Round trip is the smoothed one, read every 20 ms: the mean over "
@@ -64,13 +72,15 @@ study = Study(
 
 
 def numbers() -> range:
-    return range(FIRST, FIRST + NETWORKS)
+    return range(FIRST, FIRST + (LAYOUTS if study.quickly else NETWORKS))
 
 
 def drawn(kind: str, numbers: Iterable[int], each: Mapping[str, Mapping[str, Any]]) -> Sweep:
     """Each of several ways to send, on networks of these numbers."""
     made = {
-        f"{n}/{name}": draw(kind, n).with_(sample_every="20ms", **keys) for n in numbers for name, keys in each.items()
+        f"{n}/{name}": draw(kind, n).with_(sample_every="20ms", duration=LASTS[kind], **keys)
+        for n in numbers
+        for name, keys in each.items()
     }
     return Sweep(variants=made, runs=1, seed=FIRST)
 
@@ -82,7 +92,7 @@ def networks(_: Profile, kind: str) -> Sweep:
 
 @study.sweep_each({f"{kind}_windows": kind for kind in CLASSES})
 def windows(_: Profile, kind: str) -> Sweep:
-    """CUBIC with a fixed window, on half of the networks."""
+    """CUBIC with a fixed window, on some of the networks."""
     return drawn(kind, some(), {str(n): {"transport": "cubic", **KERNEL, "tcp.window": n} for n in WINDOWS})
 
 
@@ -187,7 +197,7 @@ def ways_given(_: Profile) -> Sweep:
 
 
 def some() -> range:
-    return numbers()[:6]
+    return numbers()[:SOME]
 
 
 def at(data: Data, kind: str, n: int, name: str, more: str = "") -> Cells:

@@ -114,12 +114,13 @@ compiled: .venv/.tools compiled-tests
 compiled-tests:
 	cargo test --locked --quiet --no-run $(CARGO_TEST) $(TESTED) $(TESTED_LINUX)
 
-# Two files at a time: programs in nodes wait for the clock more than they compute. Skipped tests are listed with the reason.
+# Three files at a time on two cores: programs in nodes wait for the clock more than they compute. Skipped tests are listed
+# with the reason.
 test-linux: build linux ## run real programs in emulated nodes: needs root; ends with how many ran and how many were skipped
 	$(call TOOL,nfpm)
 	cargo test --locked $(CARGO_TEST) $(TESTED_LINUX)
 	$(if $(BPF),,echo "test-linux: SKIPPED crates/bpf: $(BPF_NEEDS)" >&2)
-	$(BIN)/pytest -m linux --numprocesses 2 --dist loadfile tests/linux
+	$(BIN)/pytest -m linux --numprocesses 3 --dist loadfile tests/linux
 
 results: ## write the list of results that the tests compare with: after a change that moves results on purpose
 	WRITE_RESULTS=1 WRITE_BITS=1 cargo test --locked -p fourhop-sim --test networks results

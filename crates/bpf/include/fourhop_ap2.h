@@ -109,6 +109,7 @@ struct fh_delivered {
 	fh_u32 has_data;        /* whether anything was delivered, so that `prior` counts */
 	fh_u32 cwnd_limited;    /* whether the window limited what was in flight */
 	fh_u32 left;            /* still in flight */
+	fh_u32 unused;
 };
 
 struct fh_ap2 {
@@ -155,7 +156,7 @@ struct fh_ap2 {
 	fh_u32 hops;
 	fh_u32 slow_start;
 	fh_u32 rounds;          /* left of the drain */
-	fh_u32 unmeasured;      /* rounds that measure nothing and will not count */
+	fh_u32 unmeasured;      /* rounds that measure nothing and do not count: how many more */
 	fh_u32 renews;          /* whether the drain is to find the shortest round trip */
 	fh_u32 kept;            /* such drains that did not find it */
 	fh_u32 present;         /* whether others fill the queue */

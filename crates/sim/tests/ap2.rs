@@ -177,6 +177,24 @@ fn who_comes_late_does_not_starve() {
     }
 }
 
+/// Behind a wire of 0.1 ms and a radio's queue of 500 packets. When a drain lasted until everything lost had arrived,
+/// CUBIC left AP2 0.025 and 0.024.
+#[test]
+fn a_server_does_not_starve_beside_cubic() {
+    let radio = RADIO.replacen("[radio]", "spacing = '30m'\n[radio]", 1).replacen("mcs = 3", "mcs = 1", 1);
+    let radio = radio.replacen("queue = 'fq-codel'", "queue_limit = 500", 1);
+    let flows = flows("server", "last", &["ap2", "cubic"], &["1s", "5s"]);
+    let text = format!(
+        "profile = 'standard'\nduration = '70s'\nwarmup = '30s'\n[topology]\nkind = 'chain'\nhops = 1\n{radio}[wired]\n\
+         gateways = [0]\nnodes = ['server']\nrate = '1Gbps'\ndelay = '100us'\nqueue = 1000\n{flows}"
+    );
+    for seed in [1, 2] {
+        let result = with_seed(&text, seed);
+        let share = result.flows[0].goodput_bps / result.aggregate_goodput_bps;
+        assert!((1.0 / 6.0..5.0 / 6.0).contains(&share), "seed {seed}: {share}");
+    }
+}
+
 /// Two hosts on a wire of 10 Mbit/s with this delay in each direction and room for this number of packets.
 fn on_a_wire(transports: &[&str], starts: &[&str], (delay, queue): (&str, u32)) -> RunResult {
     let flows = flows("a", "b", transports, starts);

@@ -2,13 +2,15 @@
 
     benches/coexistence.py
     benches/coexistence.py wired
+    benches/coexistence.py untuned
     benches/coexistence.py groups
 
 Chains of 1, 2 and 4 hops with MCS 1 and 4 and queues of 50, 200 and 500 packets; the second sender starts 4 s after the
 first, each with four seeds. Prints each case in which one of the two gets less than a sixth of their total, a third of
 an even share. `wired`: the same with the senders on a server, behind a wire of 0.1, 3 or 20 ms, over 1 and 4 hops, with
-two seeds. `groups`: eight senders of AP2 over 1 and 3 hops with a queue of 200 packets, eight seeds; prints each
-case in which they share it unevenly, which means that they take each other for others.
+two seeds. `untuned`: cases for which AP2 was not tuned, from a radio and from a server. `groups`: eight senders of AP2
+over 1 and 3 hops with a queue of 200 packets, eight seeds; prints each case in which they share it unevenly, which
+means that they take each other for others.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ OTHERS = ("cubic", "bbr", "ap2")
 STARTS = {"first": ("1s", "5s"), "second": ("5s", "1s")}
 SEEDS = (1, 2, 3, 4)
 WIRED_HOPS, WIRED_SEEDS, WIRES = (1, 4), (1, 2), ("100us", "3ms", "20ms")
+UNTUNED = ((1, 3), (100, 300), (2, 5), OTHERS, STARTS, (11, 12))
+UNTUNED_WIRED = ((2, 3), (100, 300), (2, 5), OTHERS, STARTS, (11,), ("500us", "8ms"))
 BOUND = 1 / 6
 GROUP, GROUP_HOPS, GROUP_SEEDS, EVEN = 8, (1, 3), range(1, 9), 0.8
 
@@ -83,6 +87,9 @@ def main() -> None:
             groups()
         case ["wired"]:
             pairs(list(itertools.product(WIRED_HOPS, QUEUES, MCS, OTHERS, STARTS, WIRED_SEEDS, WIRES)))
+        case ["untuned"]:
+            pairs(list(itertools.product(*UNTUNED)))
+            pairs(list(itertools.product(*UNTUNED_WIRED)))
         case _:
             pairs(list(itertools.product(HOPS, QUEUES, MCS, OTHERS, STARTS, SEEDS)))
 

@@ -12,19 +12,13 @@ from fourhop import Scenario, Sweep
 from fourhop.study import OUR_OWN, Cells, Chart, Claim, Data, Estimate, Profile, Sample, Study, table
 from fourhop.study.claims import above, below, between, every
 
-from ._drawn import CLASSES, draw
+from ._drawn import CLASSES, LAYOUTS, draw
 from ._measures import geometric, goodput, one, over, round_trip
 from ._worlds import KERNEL, MAC, TCP, N
 
 FIRST, NETWORKS, SOME = 1_000, 30, 12
 """The networks of a class: first number, count, and how many of them also run with fixed windows and without parts.
 Numbers below 100 were for tuning."""
-
-LAYOUTS = 6
-"""`--quick` draws one network of each layout."""
-
-LASTS = {"fading": "30s", "steady": "30s", "fixed": "30s", "old": "50s"}
-"""How long a run of each class lasts."""
 
 RIVALS = {"cubic": "CUBIC", "bbr": "BBR", "vegas": "Vegas", "newreno": "NewReno", "tcp-ap": "TCP-AP"}
 LABELS = {"ap2": "AP2", **RIVALS}
@@ -46,6 +40,9 @@ PARTS = {
 """Label by the part that `tcp.ap2_without` removes."""
 
 RADIOS_OF_TODAY = ("fading", "steady", "fixed")
+LONGER = {kind: {"duration": "30s"} for kind in RADIOS_OF_TODAY}
+"""Keys of a class: its runs last longer than `draw` says."""
+
 WHERE = {"radios": ("old",)}
 """The classes on which a part is taken out; elsewhere those of 802.11n."""
 
@@ -72,13 +69,14 @@ study = Study(
 
 
 def numbers() -> range:
-    return range(FIRST, FIRST + (LAYOUTS if study.quickly else NETWORKS))
+    """`--quick` draws one network of each layout."""
+    return range(FIRST, FIRST + (len(LAYOUTS) if study.quickly else NETWORKS))
 
 
 def drawn(kind: str, numbers: Iterable[int], each: Mapping[str, Mapping[str, Any]]) -> Sweep:
     """Each of several ways to send, on networks of these numbers."""
     made = {
-        f"{n}/{name}": draw(kind, n).with_(sample_every="20ms", duration=LASTS[kind], **keys)
+        f"{n}/{name}": draw(kind, n).with_(sample_every="20ms", **LONGER.get(kind, {}), **keys)
         for n in numbers
         for name, keys in each.items()
     }

@@ -134,15 +134,16 @@ class Emulation:
             )
         finally:
             os.close(notify)
-        with os.fdopen(ready, encoding="utf-8") as lines:
-            assert self._process.stdin is not None
-            self._process.stdin.write(self.scenario.to_toml())
-            self._process.stdin.close()
-            # It reports its id once its nodes exist, or ends without writing anything.
-            line = lines.readline()
+        # Open until the end: the emulation also ends, and removes its nodes, if this process is killed.
+        self._ready = os.fdopen(ready, encoding="utf-8")
+        assert self._process.stdin is not None
+        self._process.stdin.write(self.scenario.to_toml())
+        self._process.stdin.close()
+        # It reports its id once its nodes exist, or ends without writing anything.
+        line = self._ready.readline()
         if not line:
             self._process.wait()
-            with self._out, self._errors:
+            with self._ready, self._out, self._errors:
                 raise FourhopError(self._said())
         state = json.loads(line)
         self.id = state["id"]
@@ -171,6 +172,7 @@ class Emulation:
         if text:
             self.report = json.loads(text)
         said = self._said()
+        self._ready.close()
         self._out.close()
         self._errors.close()
         if kind is None and (code != 0 or not text):

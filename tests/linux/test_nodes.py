@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
@@ -205,6 +206,25 @@ def test_from_python(emulate: Starter) -> None:
     assert [net.report[part]["count"] for part in ("lateness_us", "kernel_us", "entering_us")] == [4, 4, 4]
     assert net.flows.filter(net.flows["src"] == "n0")["arrived"].to_list() == [2]
     assert left(net.id) == []
+
+
+def test_it_ends_if_the_python_that_started_it_is_killed(emulate: Starter) -> None:
+    assert emulate.running == []
+    code = """
+import sys, time, fourhop
+with fourhop.emulate(fourhop.Scenario.chain(hops=1), flows=False) as net:
+    print(net.id, flush=True)
+    time.sleep(100)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as python:
+        assert python.stdout is not None
+        name = python.stdout.readline().strip()
+        assert len(left(name)) == 2 + 2 + 2
+        python.kill()
+    ends = time.monotonic() + LONGEST
+    while left(name) and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert left(name) == []
 
 
 def test_who_is_not_root_gets_a_user_namespace(emulate: Starter) -> None:

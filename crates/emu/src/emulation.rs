@@ -36,6 +36,7 @@ use fourhop_sim::translate;
 use fourhop_sim::wired::Plan as WiredPlan;
 use fourhop_sim::world::World;
 use fourhop_units::{Bytes, Dur, NodeId, Purpose, Stream, Time};
+use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -96,12 +97,14 @@ impl Default for Options {
 }
 
 /// When an emulation ends by itself. Signals can end it at any time.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Stop {
     /// After this time.
     pub after: Option<Dur>,
     /// When this program ends, which is started in the emulator's namespace once the nodes are ready.
     pub command: Vec<String>,
+    /// When nobody has the other end of this pipe open any more: the program that started the emulation was killed.
+    pub reader: Option<File>,
 }
 
 /// The largest packet that fits in a frame: the 2304 bytes of an MSDU (IEEE 802.11-2020 clause 9.2.4.7) less the

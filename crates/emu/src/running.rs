@@ -50,6 +50,8 @@ const BEAT: Dur = Dur::from_millis(10);
 const RADIO: u32 = u32::MAX;
 /// The id of the socket for changes.
 const CHANGES: u32 = u32::MAX - 1;
+/// The id of the pipe to the program that started the emulation.
+const READER: u32 = u32::MAX - 2;
 /// More than any device carries, whatever its MTU: the largest packet plus an Ethernet header.
 const BUFFER: usize = (1 << 16) + 14;
 
@@ -59,6 +61,7 @@ enum Ending {
     Time,
     Command,
     Signal,
+    Reader,
     Devices,
 }
 
@@ -68,6 +71,7 @@ impl Ending {
             Ending::Time => "its time",
             Ending::Command => "its command",
             Ending::Signal => "a signal",
+            Ending::Reader => "the end of the program that started it",
             Ending::Devices => "the loss of all devices",
         }
     }
@@ -272,6 +276,9 @@ impl Running {
             self.emulation.poller.add(radio, RADIO)?;
         }
         self.emulation.poller.add(&self.emulation.changes, CHANGES)?;
+        if let Some(reader) = &stop.reader {
+            self.emulation.poller.add(reader, READER)?;
+        }
         let mut child = self.start_command(&stop.command)?;
         // Last, so that threads and programs started before have normal priority.
         let _awake = priority::awake();
@@ -347,6 +354,7 @@ impl Running {
                 match event {
                     Ready::Readable(RADIO) => self.emulation.radio.iter_mut().for_each(Radio::welcome),
                     Ready::Readable(CHANGES) => self.change(),
+                    Ready::Readable(READER) => return Ok(Ending::Reader),
                     Ready::Readable(number) => self.take(number as usize),
                     Ready::Signal(Signal::SIGCHLD) => {
                         if let Some(Ok(Some(_))) = child.as_mut().map(Child::try_wait) {

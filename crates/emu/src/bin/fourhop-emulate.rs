@@ -6,13 +6,16 @@ mod program {
     use clap::{Args, CommandFactory, Parser, Subcommand};
     use fourhop_emu::carry::Mode;
     use fourhop_emu::change::{self, Request};
-    use fourhop_emu::{Emulation, EmulationError, Options, Report, Running, Stop, line, program, state};
+    use fourhop_emu::state::{self, State};
+    use fourhop_emu::{Emulation, EmulationError, Options, Report, Running, Stop, line, program};
     use fourhop_live::{manual, screen, user};
     use fourhop_sim::scenario::{Scenario, Unit};
     use fourhop_sim::trace;
     use fourhop_units::{Dur, Time};
+    use std::fs::File;
     use std::io::{IsTerminal, Write};
     use std::net::SocketAddr;
+    use std::os::unix::fs::FileTypeExt;
     use std::path::{Path, PathBuf};
     use std::process::ExitCode;
 
@@ -191,7 +194,8 @@ mod program {
         /// Print the report as JSON at the end.
         #[arg(long)]
         json: bool,
-        /// When the nodes are ready, write what `list` shows of them to this descriptor as a line of JSON.
+        /// When the nodes are ready, write what `list` shows of them to this descriptor as a line of JSON. If it is a
+        /// pipe, end when nobody has its other end open any more.
         #[arg(long, value_name = "FD", hide = true)]
         ready: Option<i32>,
         /// Show no table during the run.
@@ -249,12 +253,11 @@ mod program {
             let live = if last_only { "--live " } else { "" };
             screen::note(format_args!("trace: {0}; fourhop view {live}{0}", folder.display()));
         }
-        if let Some(descriptor) = line.ready {
-            let written = std::fs::OpenOptions::new().write(true).open(format!("/proc/self/fd/{descriptor}"));
-            let written = written.and_then(|mut file| writeln!(file, "{}", serde_json::to_string(state)?));
-            written.map_err(|error| unwritable(Path::new("--ready"), &error))?;
-        }
-        let stop = Stop { after: line.after, command: line.command };
+        let reader = match line.ready {
+            Some(descriptor) => tell(descriptor, state).map_err(|error| unwritable(Path::new("--ready"), &error))?,
+            None => None,
+        };
+        let stop = Stop { after: line.after, command: line.command, reader };
         let report = if line.quiet || !std::io::stderr().is_terminal() {
             emulation.run(&stop, &mut |_| {})?
         } else {
@@ -267,6 +270,13 @@ mod program {
             write(folder, &scenario, &report).map_err(|error| unwritable(folder, &error))?;
         }
         Ok(report.exit_status.map_or(ExitCode::SUCCESS, |status| ExitCode::from(status as u8)))
+    }
+
+    /// Write the state of the emulation to this descriptor. Returns it if it is a pipe.
+    fn tell(descriptor: i32, state: &State) -> std::io::Result<Option<File>> {
+        let mut file = File::options().write(true).open(format!("/proc/self/fd/{descriptor}"))?;
+        writeln!(file, "{}", serde_json::to_string(state)?)?;
+        Ok(file.metadata()?.file_type().is_fifo().then_some(file))
     }
 
     fn unwritable(place: &Path, error: &std::io::Error) -> EmulationError {

@@ -528,10 +528,12 @@ fn a_full_table_of_neighbours_forgets_who_was_hardly_heard_and_nobody_that_a_rou
     }
     assert_eq!(say(6, 12, &ack), (Ok(()), vec![4, 5, 6]), "then who has been silent longest");
     // HELLOs create routes.
-    for n in [4, 5, 6] {
-        say(n, 13, &hello(n)).0.unwrap();
+    say(4, 13, &hello(4)).0.unwrap();
+    assert_eq!(say(7, 14, &ack), (Ok(()), vec![4, 5, 7]), "node 6 was hardly heard");
+    for n in [5, 7] {
+        say(n, 15, &hello(n)).0.unwrap();
     }
-    assert_eq!(say(7, 14, &ack), (Err(Refusal::TooFast), vec![4, 5, 6]));
+    assert_eq!(say(8, 16, &ack), (Err(Refusal::TooFast), vec![4, 5, 7]));
 }
 
 #[test]

@@ -208,8 +208,8 @@ mod tests {
 
     #[test]
     fn counts_of_more_stations_than_may_be_known_are_forgotten() {
-        let mut signals = Signals::start(&config("[limits]\nneighbours = 1"), &[1]).unwrap();
-        for (known, left) in [(4, 4), (5, 0)] {
+        let mut signals = Signals::start(&config("[limits]\nneighbours = 2"), &[1]).unwrap();
+        for (known, left) in [(8, 8), (9, 0)] {
             signals.given_up = (0..known).map(|n| ([2, 0, 0, 0, 0, n], 7)).collect();
             signals.read(Time::ZERO, &mut Vec::new()).unwrap();
             assert_eq!(signals.given_up.len(), left);

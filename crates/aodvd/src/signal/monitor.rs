@@ -91,6 +91,7 @@ mod tests {
     fn frames_without_sender_or_strength_say_nothing() {
         assert_eq!(strength(&[radiotap(&[1 << 5], &[1]), frame(0xd4)].concat()), None, "an ACK");
         assert_eq!(strength(&[radiotap(&[1 << 1], &[1]), frame(0x08)].concat()), None);
+        assert_eq!(strength(&[radiotap(&[1 << 1], &[1, 0xb9]), frame(0x08)].concat()), None, "nor does padding");
         assert_eq!(strength(&[1, 0, 8, 0, 0xff, 0xff, 0xff, 0xff]), None);
     }
 

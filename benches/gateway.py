@@ -5,6 +5,7 @@
     benches/gateway.py agree                            # one download over four hops, beside the simulator's gateway
     benches/gateway.py links [SECONDS] [LINKS...]       # one download over links of 2 Mbit/s and of 802.11n
     benches/gateway.py drawn [NETWORKS]                 # simulated: kinds of gateways before drawn networks
+    benches/gateway.py hindsight [NETWORKS]             # simulated: beside the best fixed windows in hindsight
     benches/gateway.py speed                            # packets per second and latency, beside an accept-all client
 
 SEEDS=1 uses only the first seed. Needs root, iperf3, ping and the programs of `make linux`. The chain has six hops and
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 import re
 import statistics
@@ -230,36 +232,73 @@ def links(seconds: str = "20", *names: str) -> None:
             print(f"| {name} | {receiver} | {plain} | {gap} | {by:+.0%} | {ap2} | {by_ap2:+.0%} |", flush=True)
 
 
-def drawn(networks: str = "12") -> None:
-    """Goodput and p95 round trip beside FQ-CoDel's, Jain's index and FQ-CoDel's, before networks of comparison/ap2."""
+def networks_of(networks: str) -> Iterator[tuple[str, list[fourhop.Scenario], dict[str, Any]]]:
+    """Networks of comparison/ap2 with a gateway, by class, and the keys of FQ-CoDel there."""
     sys.path.insert(0, str(ROOT / "papers"))
-    networks_of, worlds = (importlib.import_module(f"comparison.{name}") for name in ("_drawn", "_worlds"))
-
-    def measured(base: fourhop.Scenario, keys: dict[str, Any]) -> tuple[float, float, float]:
-        run = fourhop.run(base.with_(**keys), runs=1, seed=1000)
-        late = run.series.filter(pl.col("time_s") > 0.25 * pl.col("time_s").max())
-        trips = late.group_by("flow").agg(pl.col("srtt_s").quantile(0.95))["srtt_s"].drop_nulls().to_list()
-        assert run.jain is not None
-        return run.aggregate.mean, statistics.mean(trips), run.jain.mean
-
+    draws, worlds = (importlib.import_module(f"comparison.{name}") for name in ("_drawn", "_worlds"))
     # 2039 is the first network not used in designing the mode; every sixth has a gateway.
     numbers = range(2039, 2039 + 6 * int(networks), 6)
-    for kind, name in networks_of.CLASSES.items():
-        old = kind == "old"
-        bases = [
-            networks_of.draw(kind, n).with_(sample_every="20ms", transport="cubic", **worlds.KERNEL) for n in numbers
-        ]
-        bases = [base.with_(duration="30s") if old else base for base in bases]
-        fq = {"gateway.kind": "fq-codel"} | ({} if old else {"gateway.backlog": 64})
+    for kind, name in draws.CLASSES.items():
+        bases = [draws.draw(kind, n).with_(sample_every="20ms", transport="cubic", **worlds.KERNEL) for n in numbers]
+        fq: dict[str, Any] = {"gateway.kind": "fq-codel"}
+        if kind == "old":
+            yield name, [base.with_(duration="30s") for base in bases], fq
+        else:
+            yield name, bases, fq | {"gateway.backlog": 64}
+
+
+def measured(base: fourhop.Scenario, keys: dict[str, Any], seed: int = 1000) -> tuple[float, float, float]:
+    """Goodput, p95 round trip and Jain's index."""
+    run = fourhop.run(base.with_(**keys), runs=1, seed=seed)
+    late = run.series.filter(pl.col("time_s") > 0.25 * pl.col("time_s").max())
+    trips = late.group_by("flow").agg(pl.col("srtt_s").quantile(0.95))["srtt_s"].drop_nulls().to_list()
+    assert run.jain is not None
+    return run.aggregate.mean, statistics.mean(trips), run.jain.mean
+
+
+def beside(ours: list[tuple[float, float, float]], theirs: list[tuple[float, float, float]]) -> str:
+    """Ratios of goodput and round trip, and both indices."""
+    pairs = list(zip(ours, theirs, strict=True))
+    ratios = [statistics.geometric_mean(a[n] / b[n] for a, b in pairs) for n in (0, 1)]
+    jain = [statistics.mean(one[2] for one in side) for side in (ours, theirs)]
+    return f"{ratios[0]:.2f} | {ratios[1]:.2f} | {jain[0]:.2f} | {jain[1]:.2f} |"
+
+
+def drawn(networks: str = "12") -> None:
+    """Goodput and p95 round trip beside FQ-CoDel's, Jain's index and FQ-CoDel's, before networks of comparison/ap2."""
+    for name, bases, fq in networks_of(networks):
         theirs = [measured(base, fq) for base in bases]
         for mode, keys in (("gap", {"gateway.sojourn": "50ms"}), ("ap2", {})):
             ours = [measured(base, {"gateway.kind": mode, **keys}) for base in bases]
-            pairs = list(zip(ours, theirs, strict=True))
-            ratios = [statistics.geometric_mean(a[n] / b[n] for a, b in pairs) for n in (0, 1)]
-            jain = [statistics.mean(one[2] for one in side) for side in (ours, theirs)]
-            print(
-                f"| {name} | {mode} | {ratios[0]:.2f} | {ratios[1]:.2f} | {jain[0]:.2f} | {jain[1]:.2f} |", flush=True
-            )
+            print(f"| {name} | {mode} | {beside(ours, theirs)}", flush=True)
+
+
+def hindsight(networks: str = "12") -> None:
+    """The best of fixed windows for all downloads, chosen with one seed and measured with another.
+
+    A gateway that advertises no larger window can do the same. A price is the per cent of goodput to give up for each
+    per cent of round trip.
+    """
+    for name, bases, fq in networks_of(networks):
+        windows = {
+            f"{way['gateway.kind']}, {size}": {**way, "tcp.window": size}
+            for way in ({"gateway.kind": "plain"}, fq)
+            for size in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
+        }
+        ways = windows | {"fq-codel": fq, "ap2": {"gateway.kind": "ap2"}}
+        learnt, tried = (
+            [{way: measured(base, keys, seed) for way, keys in ways.items()} for base in bases] for seed in (1001, 1000)
+        )
+        theirs = [row["fq-codel"] for row in tried]
+        print(f"| {name} | ap2 | {beside([row['ap2'] for row in tried], theirs)}", flush=True)
+        for price in (0.0, 0.1, 0.2, 0.3, 0.5, 1.0):
+
+            def worth(run: tuple[float, float, float], price: float = price) -> float:
+                return math.log(run[0]) - price * math.log(run[1])
+
+            best = [max(windows, key={way: worth(row[way]) for way in windows}.__getitem__) for row in learnt]
+            ours = [row[way] for way, row in zip(best, tried, strict=True)]
+            print(f"| {name} | fixed windows, price {price:g} | {beside(ours, theirs)}", flush=True)
 
 
 def spent(pid: int | None) -> float:
@@ -339,6 +378,7 @@ if __name__ == "__main__":
         "agree": agree,
         "links": links,
         "drawn": drawn,
+        "hindsight": hindsight,
         "speed": speed,
     }
     known[sys.argv[1]](*sys.argv[2:])

@@ -31,6 +31,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 from collections import defaultdict
@@ -545,6 +546,8 @@ def tried(
     """Run tests with a limit of processor seconds. Returns the seconds used, and whether all passed."""
     (crate, executable), filters = step
     in_python = crate == PYTHON
+    # A mutant may also wait for ever, without the processor.
+    longest = 2 * WAIT + 4 * limit
     command = [executable, *filters]
     if in_python:
         every = ("-m", "linux or not linux")
@@ -552,7 +555,7 @@ def tried(
         pytest = (str(VENV), "-m", "pytest", "-xq" if mutant else "-q", "-p", "no:cacheprovider", *every, *files)
         longest = 2 * WAIT + 3 * sum(SECONDS.get(test, LONGEST) for test in filters) if filters else LONGEST
         apart = APART if executable.startswith(LINUX_TESTS) else ()
-        command = ["timeout", "-k", "10", str(longest), *apart, *pytest]
+        command = [*apart, *pytest]
 
     def bound() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 1))
@@ -562,7 +565,7 @@ def tried(
     chosen = {"MUTANT": str(mutant.number), "FOURHOP_LONGEST": str(WAIT)} if mutant else {}
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     process = subprocess.Popen(
-        command,
+        ["timeout", "-k", "10", str(longest), *command],
         cwd=TREE if in_python else TREE / "crates" / crate,
         env=environment() | IN_PYTHON | chosen | dict(more),
         stdout=subprocess.PIPE,
@@ -574,7 +577,8 @@ def tried(
     # One failing test is enough.
     failed = any(line.rstrip().endswith("... FAILED") for line in process.stdout)
     if failed:
-        process.kill()
+        # `timeout` has a process group of its own.
+        os.killpg(process.pid, signal.SIGKILL)
     passed = process.wait() == 0 and not failed
     process.stdout.close()
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, passed

@@ -151,6 +151,9 @@ mod tests {
         writer.write_all(b"x").unwrap();
         poller.wait(&clock, Time::from_secs(60), &mut out).unwrap();
         assert_eq!(out, [Ready::Readable(7)]);
+        out.clear();
+        poller.look(&mut out).unwrap();
+        assert_eq!(out, [Ready::Readable(7)], "the data are still there");
         poller.remove(&reader);
         out.clear();
         poller.look(&mut out).unwrap();

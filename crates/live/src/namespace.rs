@@ -238,6 +238,16 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_enters_the_namespace_of_a_file() {
+        let here = File::open(OWN).unwrap();
+        crate::test_network::in_namespace(|| {
+            assert_ne!(identity(Path::new(OWN)), identity(Path::new("/proc/self/ns/net")), "the test's own");
+            enter_file(&here).unwrap();
+            assert_eq!(identity(Path::new(OWN)), identity(Path::new("/proc/self/ns/net")));
+        });
+    }
+
+    #[test]
     fn work_on_a_thread_gives_its_result() {
         assert_eq!(on_a_thread(|| Ok::<_, ()>(5)), Ok(5));
         assert_eq!(on_a_thread(|| Err::<(), _>(6)), Err(6));

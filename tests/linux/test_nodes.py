@@ -99,11 +99,14 @@ def test_what_a_killed_one_left_is_removed(emulate: Starter) -> None:
     assert other.run("n0", "true").returncode == 0, "what runs is left alone"
 
 
-def test_it_ends_with_its_command_and_passes_its_code_on(emulate: Starter) -> None:
+@pytest.mark.parametrize(
+    ("inside", "code"), [("{program} exec n0 -- sh -c 'exit 7'", 7), ("kill -KILL $$", 128 + signal.SIGKILL)]
+)
+def test_it_ends_with_its_command_and_passes_its_code_on(emulate: Starter, inside: str, code: int) -> None:
     command = [str(program()), "run", str(CHAIN), "--quiet", "--name", "tcommand", "--", "sh", "-c"]
-    inside = f"{program()} exec n0 -- sh -c 'exit 7'"
-    done = subprocess.run([*command, inside], capture_output=True, text=True, timeout=LONGEST, check=False)
-    assert done.returncode == 7, done.stderr
+    command.append(inside.format(program=program()))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=False)
+    assert done.returncode == code, done.stderr
     assert "ended by its command" in done.stdout
     assert left("tcommand") == []
     assert emulate.running == []

@@ -287,3 +287,9 @@ fn captures_have_every_attempt_and_the_addresses_of_interfaces() {
     let acknowledgement = [&[0xd4, 0, 0, 0][..], &interface(0)].concat();
     assert_eq!(count(&acknowledgement), 3, "node 1 sends it, the others hear it");
 }
+
+#[test]
+fn the_kernel_gets_strengths_in_whole_dbm() {
+    assert_eq!([-71.4, -71.6].map(|power| dbm(Dbm(power).to_watt())), [-71, -72]);
+    assert_eq!(dbm(Watt(0.0)), SILENCE);
+}

@@ -553,6 +553,7 @@ def tried(
         every = ("-m", "linux or not linux")
         files = filters or (executable,)
         pytest = (str(VENV), "-m", "pytest", "-xq" if mutant else "-q", "-p", "no:cacheprovider", *every, *files)
+        # Programs of tests/linux wait more than they compute.
         longest = 2 * WAIT + 3 * sum(SECONDS.get(test, LONGEST) for test in filters) if filters else LONGEST
         apart = APART if executable.startswith(LINUX_TESTS) else ()
         command = [*apart, *pytest]

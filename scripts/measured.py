@@ -113,18 +113,23 @@ def verdicts(paper: str, kept: dict[str, Any]) -> str:
 
 
 def outcome(of: dict[str, Any], name: str) -> str:
-    """The outcome of one statement: verdict, measurement, and the reason if it is not reproduced."""
+    """The outcome of one statement: verdict, measurement, and the reason if it is not fully reproduced."""
+    from fourhop.study.execute import is_unexplained
+
     check = of["checks"][name]
     said = f"**{check['verdict']}**: {check['measured']}"
     because = [of["causes"][cause]["statement"] for cause in check.get("because", ())]
     if because:
         return f"{said}; because {'; '.join(because)}"
-    return f"{said}; the cause is unknown" if check["verdict"] == "not reproduced" else said
+    if check["verdict"] == "partly" and check.get("undecided"):
+        return f"{said}; more runs might decide the full statement"
+    return f"{said}; the cause is unknown" if is_unexplained(check) else said
 
 
 def counts(paper: str, profile: str, kept: dict[str, Any]) -> str:
     """Number of a paper's statements, without our own, by outcome, and of those without a known cause."""
     from fourhop.study import OUR_OWN
+    from fourhop.study.execute import is_unexplained
 
     outcomes = [
         check
@@ -133,7 +138,7 @@ def counts(paper: str, profile: str, kept: dict[str, Any]) -> str:
         if check["paper"] != OUR_OWN
     ]
     found = Counter(check["verdict"] for check in outcomes)
-    unknown = sum(check["verdict"] == "not reproduced" and not check.get("because") for check in outcomes)
+    unknown = sum(map(is_unexplained, outcomes))
     return (
         f"{found['reproduced']} of {len(outcomes)} reproduced, {found['partly']} partly, "
         f"{found['not reproduced']} not ({unknown} without a known cause)"

@@ -78,6 +78,22 @@ def test_a_table_has_every_statement() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({"undecided": True}, "; more runs might decide the full statement"),
+        ({"undecided": True, "because": ["short"]}, "; because the queue is short"),
+        ({}, "; the cause is unknown"),
+    ],
+)
+def test_a_part_that_is_reproduced_says_what_is_missing(found: dict[str, Any], said: str) -> None:
+    of = {
+        "checks": {"gain": {"verdict": "partly", "measured": "2 [1, 3]", **found}},
+        "causes": {"short": {"statement": "the queue is short"}},
+    }
+    assert script().outcome(of, "gain") == f"**partly**: 2 [1, 3]{said}"
+
+
 def test_statements_of_the_paper_are_counted_and_our_own_are_not() -> None:
     text = script().filled("<!-- counts p ns2 --><!-- / -->", KEPT, {})
     assert "0 of 2 reproduced, 1 partly, 1 not (1 without a known cause)" in text

@@ -280,3 +280,17 @@ def test_what_a_figure_cannot_look_like_is_said(swept: SweepResult) -> None:
     zero = Chart("lines", (Line("a", [0.0, 1.0], [1.0, 2.0], [None] * 2, [None] * 2),), "x", "y")
     with pytest.raises(FourhopError, match=re.escape("log: found 0.0 on the x axis, allowed: numbers above zero")):
         looks.axes(zero, {"log": "x"})
+
+
+@pytest.mark.parametrize("first", [100, -998])
+def test_measured_positions_are_ticks_if_their_labels_fit_side_by_side(first: int) -> None:
+    def ticks(count: int) -> list[str]:
+        x = [float(first + 2 * place) for place in range(count)]
+        some: list[float | None] = [1.0] * count
+        line = Line("a", x, some, some, some)
+        return [label for _, label in describe(Chart("lines", (line,), "nodes", "y")).x.ticks]
+
+    width = len(str(first)) + 1
+    fit = 48 // width + 1
+    assert ticks(fit) == [str(first + 2 * place) for place in range(fit)]
+    assert len(ticks(fit + 1)) < fit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fourhop.study import Cells, Chart, Run, Sample, groups
+from fourhop.study import Cells, Chart, Run, groups
 from fourhop.study.flows import Of
 
 from ._common import LABELS, SHOWN
@@ -33,17 +33,10 @@ def one(cells: Cells) -> Run:
     return found[0]
 
 
-def over(cells: Cells, of: Of, unit: str = "", **keys: object) -> Sample:
-    """One value per network, if each cell is one network."""
-    each = list(cells.where(**keys) if keys else cells)
-    values = tuple(cell.measure(of).mean for cell in each)
-    return Sample(values, tuple(range(len(each))), unit)
-
-
 def over_networks(places: Mapping[str, Cells], of: Of, label: str) -> Chart:
     """Bars for each of several sweeps over networks, with one colour per variant."""
     return groups(
-        {LABELS[name]: {place: over(cells, of, variant=name) for place, cells in places.items()} for name in SHOWN},
+        {LABELS[name]: {place: cells.measure(of, variant=name) for place, cells in places.items()} for name in SHOWN},
         label,
     )
 

@@ -31,7 +31,7 @@ from fourhop.study import (
 from fourhop.study.flows import Of, fairness, goodputs, starving, total
 
 from ._common import ASSUMED, ASSUMED_DELAYED, ASSUMED_STARVING, LABELS, PAPER, SHOWN, compared, random
-from ._several import one, over, over_networks, paths
+from ._several import one, over_networks, paths
 
 ANY = tuple(range(1, 11))
 
@@ -62,7 +62,7 @@ study = Study(
 )
 
 
-@study.sweep_each({"alike": ALIKE, "drawn": ANY})
+@study.sweep_each({"alike": ALIKE, "drawn": ANY}, draws="topology.seed")
 def seeds(profile: Profile, seeds: tuple[int, ...]) -> Sweep:
     return Sweep(variants=compared(random(profile, 10, **LENGTH), *SHOWN), over={"topology.seed": seeds})
 
@@ -94,8 +94,8 @@ def what_the_shortest_flow_carries(data: Data) -> Chart:
     """Goodput of the flow over two hops and of the nine others together in kbit/s, mean of the networks."""
     rows = []
     for name in SHOWN:
-        short = over(data.alike, _shortest, "kbit/s", variant=name)
-        everything = over(data.alike, total(goodputs), "kbit/s", variant=name)
+        short = data.alike.measure(_shortest, "kbit/s", variant=name)
+        everything = data.alike.measure(total(goodputs), "kbit/s", variant=name)
         rows.append((LABELS[name], short, everything - short))
     return table(["transport", "over two hops", "the nine others"], rows)
 
@@ -114,10 +114,12 @@ def index(data: Data) -> Chart:
 
 @study.chart
 def networks(data: Data) -> Chart:
-    """Every network: TCP-AP and NewReno, every segment acknowledged. Hops are those of shortest paths."""
+    """TCP-AP and NewReno in every network that ran with both, every segment acknowledged; hops of shortest paths."""
     rows = []
     for cells in (data.alike, data.drawn):
         for seed, network in cells.by("seed").items():
+            if not {"newreno", "ap"} <= set(network.values("variant")):
+                continue
             newreno, ap = one(network.where(variant="newreno")), one(network.where(variant="ap"))
             kept = sum(goodputs(ap)) / sum(goodputs(newreno))
             rows.append((seed, paths(newreno), f"{starving(newreno):.0f}", f"{starving(ap):.0f}", f"{percent(kept)} %"))
@@ -143,7 +145,7 @@ def none_in_some_of_code(data: Data) -> Claim:
     "networks differ, and the paper shows one: in some of these the index of the code is higher by at least 0.1"
 )
 def higher_in_some(data: Data) -> Claim:
-    index = [over(data.alike, fairness(goodputs), variant=name) for name in ("ap-code", "newreno")]
+    index = [data.alike.measure(fairness(goodputs), variant=name) for name in ("ap-code", "newreno")]
     return above(run_by_run(lambda x, y: float(x - y >= 0.1), *index), 0.0)
 
 
@@ -151,7 +153,7 @@ def _given_up(data: Data, name: str) -> Estimate:
     """The loss of the flow with the shortest path against NewReno, as a share of the loss of all flows together."""
 
     def less(of: Callable[[Run], float]) -> Sample:
-        theirs, ours = (over(data.alike, of, "kbit/s", variant=each) for each in ("newreno", name))
+        theirs, ours = (data.alike.measure(of, "kbit/s", variant=each) for each in ("newreno", name))
         return run_by_run(lambda x, y: x - y, theirs, ours)
 
     return ratio(less(_shortest), less(total(goodputs)))
@@ -175,7 +177,7 @@ def shortest_gives_most_of_code(data: Data) -> Claim:
     because="like_the_papers",
 )
 def newreno_starves(data: Data) -> Claim:
-    count = over(data.alike, starving, variant="newreno")
+    count = data.alike.measure(starving, variant="newreno")
     return between(count, 4.0, 6.0).or_partly(above(count, 3.0))
 
 
@@ -241,7 +243,7 @@ def code_costs(data: Data) -> Claim:
 
 def _in_some(data: Data, name: str, asked: Callable[[float], bool]) -> Sample:
     """1 for each network whose number of starving flows passes `asked`, otherwise 0."""
-    return run_by_run(lambda count: float(asked(count)), over(data.alike, starving, variant=name))
+    return run_by_run(lambda count: float(asked(count)), data.alike.measure(starving, variant=name))
 
 
 def _shortest(run: Run) -> float:
@@ -254,17 +256,17 @@ def _both(data: Data, of: Of, label: str) -> Chart:
 
 
 def _starves_none(data: Data, name: str) -> Claim:
-    mine, newreno = (over(data.alike, starving, variant=each) for each in (name, "newreno"))
+    mine, newreno = (data.alike.measure(starving, variant=each) for each in (name, "newreno"))
     return below(mine, 0.5).or_partly(below(mine / newreno, 0.5))
 
 
 def _fairer(data: Data, plain: str, delayed: str) -> Claim:
-    index = {name: over(data.alike, fairness(goodputs), variant=name) for name in ("newreno", plain, delayed)}
+    index = {name: data.alike.measure(fairness(goodputs), variant=name) for name in ("newreno", plain, delayed)}
     gain, more = index[plain] - index["newreno"], index[delayed] - index[plain]
     strict = every({"above NewReno by": above(gain, 0.1), "delayed ACKs add": above(more, 0.0)})
     return strict.or_partly(above(gain, 0.0))
 
 
 def _costs(data: Data, name: str) -> Claim:
-    kept = over(data.alike, total(goodputs), variant=name) / over(data.alike, total(goodputs), variant="newreno")
+    kept = data.alike.measure(total(goodputs), variant=name) / data.alike.measure(total(goodputs), variant="newreno")
     return between(kept, 0.88, 1.0).or_partly(between(kept, 0.75, 1.0))

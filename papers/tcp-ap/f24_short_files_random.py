@@ -25,7 +25,7 @@ from fourhop.study.cells import KBPS
 from fourhop.study.flows import Of, averaged, fairness, total
 
 from ._common import ASSUMED, ASSUMED_DELAYED, BOTH, LABELS, PAPER, SHOWN, chain, compared, random
-from ._several import one, over, over_networks, paths
+from ._several import one, over_networks, paths
 
 NETWORKS = tuple(range(1, 11))
 
@@ -51,13 +51,13 @@ study = Study(
 )
 
 
-@study.sweep_each({"networks": "same", "fresh": "fresh"})
+@study.sweep_each({"networks": "same", "fresh": "fresh"}, draws="topology.seed")
 def files(profile: Profile, connection: str) -> Sweep:
     base = random(profile, 5, traffic={"app": "files", "mean_pause": "1s", "connection": connection}, **LENGTH)
     return Sweep(variants=compared(base, *SHOWN), over={"topology.seed": NETWORKS})
 
 
-@study.sweep
+@study.sweep_over("topology.seed")
 def far(profile: Profile) -> Sweep:
     base = random(profile, 5, traffic={"app": "files", "mean_pause": "1s", "connection": "same"}, **LENGTH)
     return Sweep(variants=compared(base, *SHOWN), over={"topology.seed": FAR})
@@ -82,7 +82,7 @@ def far_apart(data: Data) -> Chart:
     rows = [
         (
             LABELS[name],
-            over(data.far, total(averaged), KBPS, variant=name) / over(data.far, total(averaged), KBPS, variant=other),
+            _far(data, name) / _far(data, other),
         )
         for name, other in (
             ("ap", "newreno"),
@@ -108,9 +108,11 @@ def index(data: Data) -> Chart:
 
 @study.chart
 def each_network(data: Data) -> Chart:
-    """Every network: TCP-AP and NewReno, every segment acknowledged. Hops are those of shortest paths."""
+    """TCP-AP and NewReno in every network that ran with both, every segment acknowledged; hops of shortest paths."""
     rows = []
     for seed, network in data.networks.by("seed").items():
+        if not {"newreno", "ap"} <= set(network.values("variant")):
+            continue
         newreno, ap = one(network.where(variant="newreno")), one(network.where(variant="ap"))
         gain = sum(averaged(ap)) / sum(averaged(newreno))
         indices = [fairness(averaged)(run) for run in (newreno, ap)]
@@ -215,12 +217,16 @@ def _both(data: Data, of: Of, label: str) -> Chart:
     return over_networks({"one connection for all files": data.networks, "one for each file": data.fresh}, of, label)
 
 
+def _far(data: Data, name: str) -> Sample:
+    return data.far.measure(total(averaged), KBPS, variant=name)
+
+
 def _total(data: Data, name: str) -> Sample:
-    return over(data.networks, total(averaged), "kbit/s", variant=name)
+    return data.networks.measure(total(averaged), "kbit/s", variant=name)
 
 
 def _index(data: Data, name: str) -> Sample:
-    return over(data.networks, fairness(averaged), variant=name)
+    return data.networks.measure(fairness(averaged), variant=name)
 
 
 def _ahead(data: Data, name: str, other: str, by: float) -> Claim:

@@ -122,7 +122,6 @@ def _reproduce(
     from fourhop.cli.study_display import StudyDisplay
     from fourhop.errors import FourhopError
     from fourhop.study import execute, measured
-    from fourhop.study.cells import Cells
     from fourhop.study.course import Course
     from fourhop.study.execute import Job, Outcomes
     from fourhop.study.study import Data
@@ -162,16 +161,12 @@ def _reproduce(
                     if quick or full:
                         ran = {job.name: run(job) for job in mine}
                     else:
-                        course = Course(each.study, world.profile, mine, run)
+                        course = Course(each.study, world.profile, mine, run, causes=tried is None)
                         ran, decided[world.name] = course.finish(), course.outcomes
-                    if tried is None:
-                        results |= {(world.name, name): result for name, result in ran.items()}
-                    else:
-                        cells = {name: Cells.of(result, name) for name, result in ran.items()}
-                        data = Data(world.profile, cells)
-                        decided[world.name] = execute.outcomes(
-                            each.study, data, quick=quick, known=decided.get(world.name)
-                        )
+                    results |= {(world.name, name): result for name, result in ran.items()}
+                    if tried is not None and (quick or full):
+                        data = Data(world.profile, {job.name: job.cells(ran[job.name]) for job in mine})
+                        decided[world.name] = execute.outcomes(each.study.checks.values(), data, quick=quick)
                 for job in work:
                     display.finish(job.title, job.runs, cost.of(job))
                 if tried is None:

@@ -22,7 +22,7 @@ from fourhop.errors import FourhopError
 from fourhop.study import draw
 from fourhop.study.chart import Chart
 from fourhop.study.drawing import describe
-from fourhop.study.execute import FIGURES, write
+from fourhop.study.execute import FIGURES, is_unexplained, write
 from fourhop.study.looks import LOOKS
 from fourhop.study.worlds import load, summary
 
@@ -201,15 +201,10 @@ def _notes(outcome: Record, causes: list[Record]) -> list[str]:
     ]
     if outcome.get("why"):
         shown.append(f"We think: {outcome['why']}")
-    elif _unexplained(outcome):
+    elif is_unexplained(outcome):
         shown.append("The cause is unknown.")
-    look = f"decided at look {outcome['look']} of {len(LOOKS)}" if outcome.get("look", len(LOOKS)) < len(LOOKS) else ""
+    look = f"decided at look {outcome['look']} of {LOOKS}" if outcome.get("look", LOOKS) < LOOKS else ""
     return list(filter(None, (outcome["reason"] or asked, *shown, outcome.get("method", ""), look)))
-
-
-def _unexplained(outcome: Record) -> bool:
-    """Whether it is not reproduced, without an experiment that shows why."""
-    return outcome["verdict"] == "not reproduced" and not outcome["because"]
 
 
 def _prose(text: str) -> str:
@@ -280,7 +275,7 @@ def _slug(text: str) -> str:
 def _counts(outcomes: list[Record]) -> str:
     """Verdicts as text: `3 reproduced, 1 partly, 4 not reproduced (1 without a known cause)`."""
     found = Counter(each["verdict"] for each in outcomes)
-    unknown = sum(map(_unexplained, outcomes))
+    unknown = sum(map(is_unexplained, outcomes))
     remark = f" ({unknown} without a known cause)" if unknown else ""
     return (", ".join(f"{found[name]} {name}" for name in _VERDICTS if found[name]) or "none") + remark
 

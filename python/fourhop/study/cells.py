@@ -7,8 +7,9 @@ Goodputs and throughputs are in kbit/s, times in s.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from fourhop import stats
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from fourhop.recorded import Table
+    from fourhop.study.draws import Draws
+    from fourhop.sweeps.manifest import PointRuns
     from fourhop.sweeps.result import SweepResult
 
 KBPS = "kbit/s"
@@ -60,6 +63,22 @@ class Cell:
     index: int
     parameters: Mapping[str, object]
     runs: tuple[Run, ...] = field(repr=False)
+    draws: tuple[Hashable, ...] = ()
+    """The draw of each run, in a sweep over draws."""
+    first_draw: int | None = None
+    """Then, the point with the first draw."""
+    needed: float | None = None
+    """With a precision target, the number of runs that it needs, estimated from those so far."""
+
+    @property
+    def stands_for(self) -> int:
+        """The point that a study counts its runs by: the one with the first draw, or itself."""
+        return self.index if self.first_draw is None else self.first_draw
+
+    @property
+    def units(self) -> tuple[Hashable, ...]:
+        """Identity of each of its runs: its draw, or its seed."""
+        return self.draws or tuple(run.seed for run in self.runs)
 
 
 class Cells:
@@ -82,8 +101,8 @@ class Cells:
         self._recent: Recent = Recent(_RECENT_BYTES) if whole is None else whole._recent
 
     @classmethod
-    def of(cls, result: SweepResult, name: str = "sweep") -> Cells:
-        """Every cell of a finished sweep."""
+    def of(cls, result: SweepResult, name: str = "sweep", draws: Draws | None = None) -> Cells:
+        """Every cell of a finished sweep that has runs; `draws` tells which of them are draws of the same settings."""
         result.read("flows", "batches", "runs", "link_drops", "counters", "timing")
         runs: dict[int, dict[int, dict[str, dict[str, Any]]]] = {}
         for row in result.flows.iter_rows(named=True):
@@ -98,17 +117,28 @@ class Cells:
                 point.parameters,
                 tuple(
                     Run(seed, flows, whole[key], lost.get(key, {}), counted.get(key, {}))
-                    for seed, flows in sorted(runs.get(point.index, {}).items())
+                    for seed, flows in sorted(runs[point.index].items())
                     for key in [(point.index, seed)]
                 ),
+                () if draws is None else (draws.of[point.index],),
+                None if draws is None else draws.first[point.index],
+                _needed(each, result.sweep.target),
             )
-            for point in result.sweep.points
+            for point, each in zip(result.sweep.points, result.per_point, strict=True)
+            if point.index in runs
         ]
         return cls(cells, result, name)
 
     def at(self, look: Look) -> Cells:
-        """The same runs, at another look."""
-        made = Cells(self._cells, self._result, self._name, look)
+        """The runs that count at a look."""
+        seen: Counter[int] = Counter()
+        cells = []
+        for cell in self._cells:
+            left = look.runs - seen[cell.stands_for]
+            seen[cell.stands_for] += len(cell.runs)
+            if left > 0:
+                cells.append(replace(cell, runs=cell.runs[:left]))
+        made = Cells(cells, self._result, self._name, look)
         made._recent = self._recent
         return made
 
@@ -201,7 +231,7 @@ class Cells:
         cell = self._one(keys)
         if len(cell.runs) != 1:
             indices = [math.nan if run.columns["jain"] is None else run.columns["jain"] for run in cell.runs]
-            return Sample(tuple(indices), self._seeds(cell), basis=self._basis(cell))
+            return Sample(tuple(indices), cell.units, basis=self._basis(cell))
         run = cell.runs[0]
         means = [flow["goodput_bps"] for flow in run.flows.values()]
         batches = _batches(run)
@@ -300,6 +330,9 @@ class Cells:
 
     def _by_seed(self, table: pl.DataFrame, value: pl.Expr, unit: str, keys: Mapping[str, object]) -> Sample:
         """`value` applied to the table rows of each run; NaN for a run without rows."""
+        runs = self._one(keys).runs
+        if len({run.seed for run in runs}) < len(runs):
+            raise FourhopError(f"sweep {self._name}: found {len(runs)} draws, allowed: one; select it, or use measure")
         # In order, so that rounding of sums is reproducible.
         found = dict(table.group_by("seed", maintain_order=True).agg(value.alias("value")).iter_rows())
 
@@ -310,19 +343,21 @@ class Cells:
         return self.measure(of, unit, **keys)
 
     def _one(self, keys: Mapping[str, object]) -> Cell:
-        """The only cell with these keys."""
+        """The only cell with these keys; all draws of the same settings make one cell."""
         chosen = self.where(**keys)._cells if keys else self._cells
-        if len(chosen) != 1:
+        if len({cell.stands_for for cell in chosen}) != 1:
             first = chosen[0].parameters
             open_ = [key for key in self.keys if any(cell.parameters[key] != first[key] for cell in chosen)]
             raise FourhopError(
                 f"sweep {self._name}: found {len(chosen)} points, allowed: one; also select {', '.join(open_)}"
             )
-        return self._part(chosen)._opened()[0]
+        each = self._part(chosen)._opened()
+        runs = tuple(run for cell in each for run in cell.runs)
+        return replace(each[0], runs=runs, draws=tuple(draw for cell in each for draw in cell.draws))
 
     def _opened(self) -> tuple[Cell, ...]:
         """The cells, with their runs marked as used."""
-        self.used.update(cell.index for cell in self._cells)
+        self.used.update(cell.stands_for for cell in self._cells)
         return self._cells
 
     def _part(self, cells: Sequence[Cell]) -> Cells:
@@ -331,13 +366,13 @@ class Cells:
     def _sample(self, values: Sequence[float], cell: Cell, unit: str = "") -> Sample:
         """A sample with one value per run of a cell."""
         method: stats.Method = "replications" if len(values) > 1 else "none"
-        return Sample(tuple(values), self._seeds(cell), unit, method, basis=self._basis(cell))
+        return Sample(tuple(values), cell.units, unit, method, basis=self._basis(cell))
 
     def _basis(self, cell: Cell) -> Basis:
-        return Basis(self._look.confidence, self._look.share, frozenset({(self._name, cell.index)}))
-
-    def _seeds(self, cell: Cell) -> tuple[int, ...]:
-        return tuple(run.seed for run in cell.runs)
+        share = self._look.share
+        if cell.needed is not None:
+            share = min(1.0, max(share, len(cell.runs) / cell.needed))
+        return Basis(self._look.confidence, share, frozenset({(self._name, cell.stands_for)}))
 
     def _units(self, cell: Cell, batches: int) -> tuple[tuple[str, int, int, int], ...]:
         """Identities of batches, which are paired only within the same run."""
@@ -352,6 +387,13 @@ class Cells:
             found = "no varied key" if not names else f"{len(names)} varied keys"
             raise FourhopError(f"sweep {self._name}: found {found} named {key!r}, allowed: {', '.join(self.keys)}")
         return names[0]
+
+
+def _needed(point: PointRuns, target: float | None) -> float | None:
+    """The number of runs that a point needs for its precision, which improves with the root of that number."""
+    if target is None or point.precision is None:
+        return None
+    return len(point.runs) * (1.0 if point.met else max(1.0, (point.precision / target) ** 2))
 
 
 def _nested(table: pl.DataFrame, where: str) -> dict[tuple[int, int], dict[str, dict[str, int]]]:

@@ -9,8 +9,9 @@ import json
 import math
 import subprocess
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from fourhop.errors import FourhopError
 from fourhop.study.cells import Cells
 from fourhop.study.chart import Chart
 from fourhop.study.claims import Claim, Verdict, judge, reason
+from fourhop.study.draws import Draws
 from fourhop.study.find import Found
 from fourhop.study.study import Cause, Check, Data, Profile, Study
 from fourhop.study.worlds import FOLDER, World
@@ -61,6 +63,15 @@ class Job:
         """Maximum number of runs of a point."""
         return self.sweep.wanted
 
+    @cached_property
+    def draws(self) -> Draws | None:
+        """Its draws, if it is a sweep over draws."""
+        return draws_of(self.found.study, self.name, self.sweep)
+
+    def cells(self, result: SweepResult) -> Cells:
+        """Its results for a study."""
+        return cells_of(self.found.study, self.name, result)
+
     @property
     def runs(self) -> int:
         """Number of runs; with a precision target, the minimum."""
@@ -71,6 +82,16 @@ class Job:
         """Title for progress output."""
         sweep = "" if len(self.found.study.sweeps) == 1 else f", {self.name}"
         return f"{self.found.name}, {self.world.name}{sweep}"
+
+
+def draws_of(study: Study, name: str, sweep: Sweep) -> Draws | None:
+    """The draws of one of a study's sweeps, if it is over draws."""
+    return Draws(sweep, study.draws[name]) if name in study.draws else None
+
+
+def cells_of(study: Study, name: str, result: SweepResult) -> Cells:
+    """The results of one of a study's sweeps."""
+    return Cells.of(result, name, draws_of(study, name, result.sweep))
 
 
 def jobs(found: Found, *, quick: bool, worlds: Sequence[World] | None = None) -> list[Job]:
@@ -131,16 +152,19 @@ def record(
 ) -> Record:
     """Draw and check a study whose sweeps have run, write tables and record, and return the record.
 
-    A check that was `decided` at a look keeps its outcome; any other is compared with all runs. Charts show all runs,
-    each point with the 95 % interval of its own runs. `quick` ones have no PDFs.
+    If checks were `decided` at looks, they keep their outcomes, and causes that nobody asked for have none; otherwise
+    all are compared with all runs. Charts show all runs, each point with the 95 % interval of its own runs. Those of
+    `quick` studies have no PDFs.
     """
     study = found.study
     profiles: dict[str, Any] = {}
     for profile in study.profiles:
         mine = {name: result for (which, name), result in results.items() if which == profile}
-        data = Data(profile, {name: Cells.of(result, name) for name, result in mine.items()})
-        of = outcomes(study, data, quick=quick, known=(decided or {}).get(profile, {}))
-        causes = {name: of[cause] for name, cause in study.causes.items()}
+        data = Data(profile, {name: cells_of(study, name, result) for name, result in mine.items()})
+        of = (decided or {}).get(profile) or outcomes(
+            [*study.causes.values(), *study.checks.values()], data, quick=quick
+        )
+        causes = {name: of[cause] for name, cause in study.causes.items() if cause in of}
         checks = [judged(check, of[check], profile, causes) for check in study.checks.values()]
         charts = [_chart(name, draw, caption, data, mine, found) for name, (caption, draw) in study.charts.items()]
         place = out / DATA / found.paper / found.figure
@@ -214,7 +238,7 @@ def _keep(path: Path, made: Record) -> None:
 
 def judged(check: Check, found: Record, profile: Profile, causes: Mapping[str, Record]) -> Record:
     """The outcome of a check, with its measured causes, or our guess, if it is not reproduced."""
-    explain = found["verdict"] in ("partly", "not reproduced")
+    explain = needs_cause(found)
     shown = [name for name in check.because.get(profile, ()) if explain and causes[name]["verdict"] == "reproduced"]
     return {
         **found,
@@ -222,6 +246,17 @@ def judged(check: Check, found: Record, profile: Profile, causes: Mapping[str, R
         "because": shown,
         "why": _thought(check, profile) if explain and not shown else "",
     }
+
+
+def needs_cause(outcome: Record) -> bool:
+    """Whether a check differs from the paper, so that its causes are of interest."""
+    return outcome["verdict"] in ("partly", "not reproduced")
+
+
+def is_unexplained(outcome: Record) -> bool:
+    """Whether a check differs from the paper, although enough runs say so, and no experiment shows why."""
+    only_undecided = outcome["verdict"] == "partly" and outcome.get("undecided")
+    return needs_cause(outcome) and not outcome.get("because") and not only_undecided
 
 
 def asked(check: Check | Cause, data: Data, *, few: bool = False) -> Claim | str:
@@ -245,10 +280,9 @@ def outcome(check: Check | Cause, data: Data, *, quick: bool = False) -> Record:
     return as_record(check, asked(check, data, few=quick), quick=quick)
 
 
-def outcomes(study: Study, data: Data, *, quick: bool = False, known: Outcomes | None = None) -> Outcomes:
-    """The outcomes of all checks and causes, keeping those in `known`."""
-    known = known or {}
-    return {each: known[each] if each in known else outcome(each, data, quick=quick) for each in study.questions}
+def outcomes(questions: Iterable[Check | Cause], data: Data, *, quick: bool = False) -> Outcomes:
+    """The outcomes of checks and causes, compared with all runs."""
+    return {each: outcome(each, data, quick=quick) for each in questions}
 
 
 def as_record(check: Check | Cause, claim: Claim | str, *, quick: bool = False) -> Record:
@@ -263,6 +297,7 @@ def as_record(check: Check | Cause, claim: Claim | str, *, quick: bool = False) 
         "verdict": verdict,
         "criterion": claim.criterion,
         "weaker": [weaker.criterion for weaker in claim.weaker],
+        "undecided": claim.holds is None or None,
         "measured": claim.measured,
         "brief": claim.brief or claim.measured,
         "value": _finite(claim.value),

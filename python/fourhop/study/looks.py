@@ -1,14 +1,15 @@
 """When a study may stop: the looks at its runs, and the confidence level of intervals at each.
 
-This is a group-sequential design. Claims are compared with intervals at several shares of a sweep's runs, and at all of
-them. If an interval decides a claim, its runs end there.
+This is a group-sequential design. Claims are compared with intervals several times, and each time there are more runs.
+If an interval decides a claim, its runs end there.
 
 A 95 % interval allows 5 % of error. The looks share it by alpha spending (Lan and DeMets, Biometrika 70, 1983): up to
-the share t of the runs, 0.05 t³ is spent, the function of Kim and DeMets (Biometrika 74, 1987) that is close to the
-bounds of O'Brien and Fleming. The level of each look follows from what the earlier ones have spent, with the
-recursion of Armitage, McPherson and Rowe (J. R. Stat. Soc. A 132, 1969) for means of normal values. So the intervals of
-all looks at one quantity hold *together* with 95 %, whatever stops the runs: they are repeated confidence intervals
-(Jennison and Turnbull, 1989). Student's quantile has the same level, as in Pocock (Biometrika 64, 1977).
+look k of K, 0.05 (k/K)⁴ is spent, a function of Kim and DeMets (Biometrika 74, 1987). As it depends on the number of
+the look, and not on the number of runs, the design also suits a sweep with a precision target, which may end at any
+number. The level of each look follows from what the earlier ones have spent, with the recursion of Armitage, McPherson
+and Rowe (J. R. Stat. Soc. A 132, 1969) for means of normal values. So the intervals of all looks at one quantity hold
+*together* with 95 %, whatever stops the runs: they are repeated confidence intervals (Jennison and Turnbull, 1989).
+Student's quantile has the same level, as in Pocock (Biometrika 64, 1977).
 
 The estimate of a claim that is decided early is on average slightly too far from its bound, as in every design that
 stops early; the level of its interval holds.
@@ -19,22 +20,21 @@ Looks are taken at numbers of runs, never at times, so they depend only on the s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from fourhop.stats import CONFIDENCE
 
-LOOKS = (0.05, 0.1, 0.15, 0.25, 0.35, 0.5, 0.75, 1.0)
-"""Shares of the runs at which looks are taken."""
+LOOKS = 12
+"""Number of looks at each sweep."""
 
 LEAST = 3
-"""Minimum number of runs for a look: the interval of two is almost useless."""
+"""Number of runs at the first look: the interval of two is almost useless."""
 
 _NODES = 200
 """Points of the numerical integration; twice as many change no level by 1e-9."""
 
-EXPONENT = 3.0
+EXPONENT = 4.0
 """Exponent of the spending function: little is spent early, so that the last look loses little."""
 
 
@@ -54,23 +54,23 @@ ALL = Look(1, CONFIDENCE)
 """The only look at runs that are all there."""
 
 
-def looks(runs: int, shares: Sequence[float] = LOOKS) -> tuple[Look, ...]:
-    """The looks at a sweep with `runs` per point, one for each share; a look with too few runs equals the next one.
+def looks(runs: int) -> tuple[Look, ...]:
+    """The looks at a sweep with at most `runs` per point. Their numbers of runs grow by the same factor each time.
 
-    >>> [(look.runs, round(look.confidence, 4)) for look in looks(20, (0.25, 0.5, 1.0))]
-    [(5, 0.9992), (10, 0.9942), (20, 0.9527)]
-    >>> [(look.runs, round(look.confidence, 4)) for look in looks(4, (0.25, 0.5, 1.0))]
-    [(4, 0.95), (4, 0.95), (4, 0.95)]
+    >>> [look.runs for look in looks(40)]
+    [3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40]
+    >>> [round(look.confidence, 4) for look in looks(4)[-7:]]
+    [0.9969, 0.9502, 0.9502, 0.9502, 0.9502, 0.9502, 0.9502]
     """
-    counts: list[int] = []
-    for share in reversed(shares):
-        count = math.ceil(share * runs)
-        counts.insert(0, count if count >= LEAST or not counts else counts[0])
-    taken = tuple(dict.fromkeys(count / runs for count in counts))
-    spent = tuple((1.0 - CONFIDENCE) * share**EXPONENT for share in taken)
+    least = min(LEAST, runs)
+    counts = [round(least * (runs / least) ** (number / (LOOKS - 1))) for number in range(LOOKS)]
+    # Of several looks at the same runs, all have the level of the last.
+    last = {count: number for number, count in enumerate(counts, 1)}
+    shares = tuple(count / runs for count in last)
+    spent = tuple((1.0 - CONFIDENCE) * (number / LOOKS) ** EXPONENT for number in last.values())
     # Exactly `CONFIDENCE` for a single look, so that rounding changes no interval.
-    levels = dict(zip(taken, levels_at(taken, spent) if len(taken) > 1 else (CONFIDENCE,), strict=True))
-    return tuple(Look(count, levels[count / runs], count / runs) for count in counts)
+    levels = dict(zip(last, levels_at(shares, spent) if len(last) > 1 else (CONFIDENCE,), strict=True))
+    return tuple(Look(count, levels[count], count / runs) for count in counts)
 
 
 @cache

@@ -21,7 +21,7 @@ from fourhop.study.find import Found
 
 FILE = "measured.json"
 
-_KEPT = ("verdict", "statement", "paper", "measured", "value", "low", "high", "unit", "because", "look")
+_KEPT = ("verdict", "statement", "paper", "measured", "value", "low", "high", "unit", "because", "look", "undecided")
 
 
 def load(papers: Path, name: str = FILE) -> dict[str, Any]:

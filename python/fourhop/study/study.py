@@ -135,26 +135,41 @@ class Study:
     quickly: bool = field(default=False, init=False)
     """Whether sweeps are made for `--quick`, for those that can shrink further than the usual shortening."""
     sweeps: dict[str, Callable[[Profile], Sweep]] = field(default_factory=dict, init=False)
+    draws: dict[str, str] = field(default_factory=dict, init=False)
+    """By sweep, the key whose values are draws."""
     charts: dict[str, tuple[str, Callable[[Data], Chart]]] = field(default_factory=dict, init=False)
     checks: dict[str, Check] = field(default_factory=dict, init=False)
     causes: dict[str, Cause] = field(default_factory=dict, init=False)
-
-    @property
-    def questions(self) -> tuple[Check | Cause, ...]:
-        """All claims about the measurements."""
-        return (*self.causes.values(), *self.checks.values())
 
     def sweep(self, make: F) -> F:
         """Register a sweep: a function of the profile, whose name is that of the sweep in `Data`."""
         _new(self.sweeps, make, "sweep")[make.__name__] = make
         return make
 
-    def sweep_each(self, of: Mapping[str, V]) -> Callable[[Callable[[Profile, V], Sweep]], None]:
-        """Register several sweeps by name; the function gets the profile and the sweep's value in `of`."""
+    def sweep_over(self, draws: str) -> Callable[[F], F]:
+        """Register a sweep whose points differ only by chance in the key `draws`, such as `topology.seed`.
+
+        A measurement of `Data` is one over all draws, and a study stops drawing when its checks are decided.
+        """
+
+        def register(make: F) -> F:
+            self.draws[make.__name__] = draws
+            return self.sweep(make)
+
+        return register
+
+    def sweep_each(
+        self, of: Mapping[str, V], draws: str | None = None
+    ) -> Callable[[Callable[[Profile, V], Sweep]], None]:
+        """Register several sweeps by name; the function gets the profile and the sweep's value in `of`.
+
+        `draws` is as in `sweep_over`.
+        """
 
         def register(make: Callable[[Profile, V], Sweep]) -> None:
             for name, value in of.items():
-                self.sweep(_given(make, name, value))
+                given = _given(make, name, value)
+                self.sweep(given) if draws is None else self.sweep_over(draws)(given)
 
         return register
 

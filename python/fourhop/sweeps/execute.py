@@ -171,7 +171,9 @@ def carry_out(
         raise failed
     per_point = tuple(
         PointRuns(
-            tuple((seed, kept.paths[kept.name(plan.task(point, seed))]) for seed in plan.seeds(point)), plan.met(point)
+            tuple((seed, kept.paths[kept.name(plan.task(point, seed))]) for seed in plan.seeds(point)),
+            plan.met(point),
+            plan.precision(point),
         )
         for point in range(len(made.points))
     )

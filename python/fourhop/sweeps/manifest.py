@@ -33,6 +33,8 @@ class PointRuns:
     """(seed, file) of each, in seed order."""
     met: bool | None
     """Whether the requested precision was reached; `None` if none was requested."""
+    precision: float | None = None
+    """Half-width over mean so far, if a precision was requested and there are enough runs to tell; not stored."""
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ class Plan:
             for seed in range(first_seed, first_seed + state.rule.least)
         ]
         heapq.heapify(self._needed)
-        self._open = set(range(len(self._states)))
+        self._open = {point for point, state in enumerate(self._states) if state.rule.most > 0}
         self.done = 0
         """Number of finished runs."""
 

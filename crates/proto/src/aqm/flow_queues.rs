@@ -156,3 +156,22 @@ impl<P> FlowQueues<P> {
         self.count = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 8290, section 4.2: a queue sends until its deficit is used up, not one packet more.
+    #[test]
+    fn a_flow_sends_a_quantum_per_round() {
+        let config = Config { quantum: 300, codel: codel::Config::default(), mtu: 1_514 };
+        let mut queues = FlowQueues::default();
+        for number in 0..6 {
+            queues.enqueue(&config, Time::ZERO, 1, 100, ('a', number));
+            queues.enqueue(&config, Time::ZERO, 2, 150, ('b', number));
+        }
+        let sent: Vec<char> =
+            std::iter::from_fn(|| queues.dequeue(&config, Time::ZERO, |_| None)).map(|(flow, _)| flow).collect();
+        assert_eq!(sent.iter().collect::<String>(), "aaabbaaabbbb");
+    }
+}

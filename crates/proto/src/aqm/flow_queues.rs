@@ -160,11 +160,13 @@ impl<P> FlowQueues<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fourhop_units::Dur;
 
     /// RFC 8290, section 4.2: a queue sends until its deficit is used up, not one packet more.
     #[test]
     fn a_flow_sends_a_quantum_per_round() {
-        let config = Config { quantum: 300, codel: codel::Config::default(), mtu: 1_514 };
+        let codel = codel::Config { target: Dur::from_millis(5), interval: Dur::from_millis(100) };
+        let config = Config { quantum: 300, codel, mtu: 1_514 };
         let mut queues = FlowQueues::default();
         for number in 0..6 {
             queues.enqueue(&config, Time::ZERO, 1, 100, ('a', number));

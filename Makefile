@@ -164,7 +164,7 @@ soak-linux: build linux ## run a day of both daemons in twenty minutes, or SOAK_
 # Installs one program of requirements-tools.lock unless it is installed.
 TOOL = test -x $(BIN)/$(1) || $(BIN)/uv pip install --quiet --require-hashes -r <(sed -n '/^[a-z-]*$(1)==/,/[^\\]$$/p' requirements-tools.lock)
 
-fuzz: .venv/.installed ## fuzz every target of fuzz/ in turn, for an hour in total or FUZZ_SECONDS; failing inputs are kept in fuzz/artifacts
+fuzz: .venv/.installed ## fuzz every target of fuzz/, each for an hour or FUZZ_SECONDS; failing inputs are kept in fuzz/artifacts
 	$(call TOOL,cargo-fuzz)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PYTHON) scripts/fuzz.py --seconds $${FUZZ_SECONDS:-3600} $(FUZZ)
 

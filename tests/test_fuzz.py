@@ -25,19 +25,24 @@ def tool() -> ModuleType:
 
 
 def test_a_row_has_the_last_that_the_fuzzer_said(tool: ModuleType) -> None:
-    outcome = tool.Outcome.read("aodv", 300, LOG, failed=False)
-    assert outcome.row == "| `aodv` | 300 | 9,000 | 960 | 7 | none |"
+    outcome = tool.Outcome.read("aodv", 300, LOG, "2026-11-27", "abc", failed=False)
+    assert outcome.row == "| `aodv` | 300 | 9,000 | 960 | 7 | none | 2026-11-27, abc |"
     # A target that fails at once has no statistics.
-    failed = tool.Outcome.read("babel", 300, LOG.partition("#9000")[0], failed=True)
-    assert failed.row == "| `babel` | 300 | 0 | 955 | 0 | **fails** |"
+    failed = tool.Outcome.read("babel", 300, LOG.partition("#9000")[0], "2026-11-27", "abc", failed=True)
+    assert failed.row == "| `babel` | 300 | 0 | 955 | 0 | **fails** | 2026-11-27, abc |"
 
 
-def test_the_table_replaces_that_of_last_time(tool: ModuleType) -> None:
-    outcomes = [tool.Outcome("aodv", 300, 9000, 960, 7, False)]
-    once = tool.recorded(f"a\n{tool.BEGIN}\n{tool.END}\nb\n", outcomes, "2026-11-27", "abc")
-    assert once.startswith(f"a\n{tool.BEGIN}\n2026-11-27, commit abc:\n\n| target |")
-    assert once.endswith(f"| none |\n{tool.END}\nb\n")
-    assert tool.recorded(once, outcomes, "2026-11-27", "abc") == once
+def test_a_target_replaces_its_row_of_last_time(tool: ModuleType) -> None:
+    aodv = tool.Outcome("aodv", 300, 9000, 960, 7, False, "2026-11-27", "abc")
+    babel = tool.Outcome("babel", 3600, 8000, 900, 5, False, "2026-11-28", "def")
+    gone = tool.Outcome("gone", 300, 1, 1, 1, False, "2026-11-27", "abc")
+    text = f"a\n{tool.BEGIN}\n{tool.END}\nb\n"
+    for outcome in (gone, babel, aodv):
+        text = tool.recorded(text, outcome, ["aodv", "babel"] if outcome is aodv else ["aodv", "babel", "gone"])
+    assert text == f"a\n{tool.BEGIN}\n{tool.table([aodv.row, babel.row])}\n{tool.END}\nb\n"
+    later = tool.Outcome("aodv", 3600, 99000, 970, 9, False, "2026-11-29", "fed")
+    again = tool.recorded(text, later, ["aodv", "babel"])
+    assert again == text.replace(aodv.row, later.row)
 
 
 def test_the_document_has_a_place_for_it_and_every_target(tool: ModuleType) -> None:

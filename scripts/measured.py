@@ -288,4 +288,9 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    from fourhop.errors import FourhopError
+
+    try:
+        raise SystemExit(main(sys.argv[1:]))
+    except FourhopError as error:
+        raise SystemExit(f"measured.py: {error}") from None

@@ -329,6 +329,11 @@ def test_only_full_records_are_kept(tmp_path: Path) -> None:
     assert kept["profiles"]["ns2"]["cost_s"] == {"chain": 2.5}, "what all eight runs would take"
     assert (kept["profiles"]["ns2"]["runs"], kept["profiles"]["ns2"]["most"]) == (4, 8)
     assert kept["profiles"]["ns2"]["checks"]["gain"]["value"] == 1.123
+    outcome["look"] = 3
+    record = {"paper": "p", "figure": "f3", "quick": False, "commit": "abc", "profiles": {"ns2": profile}}
+    (tmp_path / execute.FIGURES / "p" / "f3.json").write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(FourhopError, match="p/f3 that stopped early; run `fourhop reproduce p/f3 --full"):
+        measured.extract(tmp_path)
 
 
 def test_what_we_think_contains_no_measured_number() -> None:

@@ -107,6 +107,21 @@ def test_with_looks_an_interval_misses_as_rarely_as_it_says(runs: int, what: str
         assert sum(misses(estimates, truth) for estimates in careless) / TRIALS > 0.07
 
 
+@pytest.mark.parametrize("met", [4, 15, 60])
+def test_intervals_keep_their_level_if_a_precision_target_ends_the_runs(met: int) -> None:
+    """The looks of up to 400 runs, where no run follows the `met`th: the last runs are then asked again and again."""
+    values = 10.0 + np.random.default_rng(2).normal(0.0, 1.0, (TRIALS, met))
+
+    def missed(trial: int) -> bool:
+        samples = [
+            first_runs(values[trial], Look(min(look.runs, met), look.confidence, look.share)) for look in looks(400)
+        ]
+        return misses([sample.estimate for sample in samples], 10.0)
+
+    errors = sum(map(missed, range(TRIALS))) / TRIALS
+    assert 0.01 <= errors <= 0.05 + 3.0 * math.sqrt(0.05 * 0.95 / TRIALS)
+
+
 STUDY = '''\
 """One to three hops."""
 

@@ -280,7 +280,7 @@ class Cells:
         return self._by_seed(table, pl.col("count").sum(), "", keys)
 
     def measure(self, of: Callable[[Run], float], unit: str = "", **keys: object) -> Sample:
-        """Any number that a function computes from a run: one value per run."""
+        """Any number that a function computes from a run: one value per run, or per draw."""
         cell = self._one(keys)
         return self._sample([of(run) for run in cell.runs], cell, unit)
 

@@ -194,7 +194,7 @@ def record_worlds(
     quick: bool,
 ) -> Record:
     """Write and return the record of a study's checks in several worlds, as returned by `possible`."""
-    kept = ("statement", "paper", "verdict", "measured", "look")
+    kept = ("statement", "paper", "verdict", "measured")
     of_worlds: dict[str, Any] = {}
     for world, (here, lacking) in worlds.items():
         outcomes = decided[here.name]

@@ -1,9 +1,9 @@
 """Results of the last full reproduction, kept beside the studies in `papers/measured.json`.
 
-For each figure and profile it has the verdict on every check and cause, and the look that decided it. `runs` is the
-number of runs used, `most` the number allowed (or used, with a precision target). By sweep, `cost_s` is the processor
-time in s of `most` runs, and `needed_s` that of the runs that a reproduction without `--full` needed. The documents
-quote numbers from it (`scripts/measured.py`), and `reproduce` uses it to estimate the time of a sweep.
+For each figure and profile it has the verdict on every check and cause. `runs` is the number of runs used, `most` the
+number allowed (or used, with a precision target). By sweep, `cost_s` is the processor time in s of `most` runs, and
+`needed_s` that of the runs that a reproduction without `--full` needed. The documents quote numbers from it
+(`scripts/measured.py`), and `reproduce` uses it to estimate the time of a sweep.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fourhop.study.find import Found
 
 FILE = "measured.json"
 
-_KEPT = ("verdict", "statement", "paper", "measured", "value", "low", "high", "unit", "because", "look", "undecided")
+_KEPT = ("verdict", "statement", "paper", "measured", "value", "low", "high", "unit", "because", "undecided")
 
 
 def load(papers: Path, name: str = FILE) -> dict[str, Any]:
@@ -38,9 +38,16 @@ def load(papers: Path, name: str = FILE) -> dict[str, Any]:
 
 
 def extract(out: Path) -> dict[str, Any]:
-    """The part of a report's records that is kept, by figure."""
-    records = (json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / FIGURES).glob("*/*.json")))
-    return {f"{each['paper']}/{each['figure']}": _extract(each) for each in records if not each["quick"]}
+    """The part of a report's records that is kept, by figure. Raises `FourhopError` if one stopped before its last run.
+    """
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / FIGURES).glob("*/*.json"))]
+    made = {f"{each['paper']}/{each['figure']}": each for each in records if not each["quick"]}
+    for name, record in made.items():
+        if any("look" in it for each in record["profiles"].values() for it in each["outcomes"]):
+            raise FourhopError(
+                f"{out}: found runs of {name} that stopped early; run `fourhop reproduce {name} --full --out {out}`"
+            )
+    return {name: _extract(record) for name, record in made.items()}
 
 
 def _extract(record: Record) -> dict[str, Any]:

@@ -38,8 +38,7 @@ def load(papers: Path, name: str = FILE) -> dict[str, Any]:
 
 
 def extract(out: Path) -> dict[str, Any]:
-    """The part of a report's records that is kept, by figure. Raises `FourhopError` if one stopped before its last run.
-    """
+    """The part of a report's records that is kept, by figure. Raises `FourhopError` if runs of one stopped early."""
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((out / FIGURES).glob("*/*.json"))]
     made = {f"{each['paper']}/{each['figure']}": each for each in records if not each["quick"]}
     for name, record in made.items():

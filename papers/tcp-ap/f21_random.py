@@ -1,8 +1,8 @@
 """Ten flows in random networks of 120 nodes: starvation, and the cost of fairness.
 
 The paper shows one network. With NewReno five of its ten flows get almost nothing and one over two hops nearly all;
-with TCP-AP none starves, at a cost of 6 % of the total. This study has twenty networks with one run each: ten as drawn,
-and ten that match what the paper says about its network.
+with TCP-AP none starves, at a cost of 6 % of the total. This study has several networks with one run each: some as
+drawn, and others that match what the paper says about its network.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Eight flows between a host and random nodes of a random network, four each way: starvation, and the cost of fairness.
 
 The paper shows one network, in which NewReno starves two of the flows into the mesh and TCP-GAP none, at slightly less
-total goodput. This study has ten.
+total goodput. This study has several.
 """
 
 import math

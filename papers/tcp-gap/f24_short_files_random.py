@@ -1,7 +1,7 @@
 """Short files from the Internet into random networks: four flows with mean pauses of one second between the files.
 
 The paper shows one network, in which both variants are fair, and TCP-GAP is slightly fairer and considerably ahead in
-goodput. This study has ten.
+goodput. This study has several.
 """
 
 import math

@@ -17,7 +17,7 @@ class Draws:
     """The draws of a sweep."""
 
     def __init__(self, sweep: Sweep, key: str) -> None:
-        """`key` is the full name of a key of `over`. Raises `FourhopError` if there is none, or if points run again."""
+        """`key` is the full name of a key of `over`; each point runs once. Raises `FourhopError` otherwise."""
         if key not in sweep.over:
             raise FourhopError(f"draws: found {key!r}, allowed: a key of over: {', '.join(sweep.over) or 'none'}")
         if sweep.wanted > 1:

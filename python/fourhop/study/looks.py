@@ -3,13 +3,13 @@
 This is a group-sequential design. Claims are compared with intervals several times, and each time there are more runs.
 If an interval decides a claim, its runs end there.
 
-A 95 % interval allows 5 % of error. The looks share it by alpha spending (Lan and DeMets, Biometrika 70, 1983): up to
-look k of K, 0.05 (k/K)⁴ is spent, a function of Kim and DeMets (Biometrika 74, 1987). As it depends on the number of
-the look, and not on the number of runs, the design also suits a sweep with a precision target, which may end at any
-number. The level of each look follows from what the earlier ones have spent, with the recursion of Armitage, McPherson
-and Rowe (J. R. Stat. Soc. A 132, 1969) for means of normal values. So the intervals of all looks at one quantity hold
-*together* with 95 %, whatever stops the runs: they are repeated confidence intervals (Jennison and Turnbull, 1989).
-Student's quantile has the same level, as in Pocock (Biometrika 64, 1977).
+A 95 % interval allows 5 % of error. Each look has a part of it, fixed beforehand, as in Slud and Wei (J. Am. Stat.
+Assoc. 77, 1982): up to look k of K, 0.05 (k/K)⁴. As this depends on the number of the look, and not on the number of
+runs, the design also suits a sweep with a precision target, which may end at any number. The level of each look follows
+from the error of the earlier ones, with the recursion of Armitage, McPherson and Rowe (J. R. Stat. Soc. A 132, 1969)
+for means of normal values. So the intervals of all looks at one quantity hold *together* with 95 %, whatever stops the
+runs: they are repeated confidence intervals (Jennison and Turnbull, 1989). Student's quantile has the same level, as in
+Pocock (Biometrika 64, 1977).
 
 The estimate of a claim that is decided early is on average slightly too far from its bound, as in every design that
 stops early; the level of its interval holds.
@@ -35,7 +35,7 @@ _NODES = 200
 """Points of the numerical integration; twice as many change no level by 1e-9."""
 
 EXPONENT = 4.0
-"""Exponent of the spending function: little is spent early, so that the last look loses little."""
+"""Early looks have little of the error, so that the last loses little."""
 
 
 @dataclass(frozen=True, slots=True)
